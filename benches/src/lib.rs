@@ -1,0 +1,1 @@
+//! Timing only: see `benches/`.
