@@ -1,1 +1,24 @@
-//! stub
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod error;
+mod expiry;
+mod ids;
+mod mixing;
+mod ring;
+mod stats;
+mod table;
+mod tracker;
+mod verdict;
+pub mod verify;
+
+pub use error::Error;
+pub use expiry::{Ticks, Timeout};
+pub use ids::{Delta, EdgeId, IdGen, RootId, Update, mix};
+pub use ring::{Owners, Ring, Stable};
+pub use stats::Stats;
+pub use tracker::{Tracker, TrackerConfig};
+pub use verdict::{Applied, Outcome, Verdict};

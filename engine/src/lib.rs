@@ -1,1 +1,29 @@
 //! stub
+#![forbid(unsafe_code)]
+
+mod batch;
+mod component;
+mod config;
+pub mod core;
+pub mod demos;
+pub mod driver;
+mod emitter;
+mod grouping;
+mod key;
+mod report;
+mod text;
+mod topology;
+
+pub use batch::{Batch, CloneBatch, Places, Push};
+pub use component::{Bolt, BoxError, Execute, Poll, Spout, TaskContext, Watermark};
+pub use config::{Config, EpochEnd, Guarantee, MAX_SLOT_BITS, MAX_WORKERS};
+pub use driver::threads::{self, Handle, LetterHandler, Status, Stop, StopHandle};
+pub use emitter::{CloneOutputs, Emitter, HasStream, Outputs, SpoutEmitter, Timeliness};
+pub use grouping::Grouping;
+pub use key::{Key, KeyHasher, hash_key, slot_of};
+pub use report::{
+    AckerStats, DeadLetter, EdgeCounters, Latency, Reason, Report, RunError, StreamStats,
+    TaskStats, WorkerStats,
+};
+pub use text::{Tagged, Text};
+pub use topology::{BoltBuilder, BuildError, BuildErrors, Stream, Topology, TopologyBuilder};

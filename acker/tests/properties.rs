@@ -1,0 +1,330 @@
+//! Properties named after what they prove. `PROPTEST_CASES` sets the number of cases.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::collections::{HashMap, HashSet};
+
+use acker::{
+    Applied, Delta, EdgeId, Error, IdGen, Outcome, RootId, Timeout, Tracker, TrackerConfig, Verdict,
+};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    ProptestConfig {
+        cases: cases.unwrap_or(10_000),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// One message of a tree: what a tuple consumed and produced. The first is the init.
+#[derive(Clone, Default, Debug)]
+struct Step {
+    consumed: Vec<usize>,
+    produced: Vec<usize>,
+}
+
+/// A tree with joins and several copies, as a DAG in which the init reaches every step:
+/// each step consumes one to three edges from earlier ones, so two to eleven steps have at
+/// most 30 edges.
+fn dag() -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(prop::collection::vec(any::<Index>(), 1..=3), 1..=10).prop_map(|steps| {
+        let mut dag = vec![Step::default(); steps.len() + 1];
+        let mut edges = 0..;
+        for (earlier, parents) in steps.iter().enumerate() {
+            for (parent, edge) in parents.iter().zip(&mut edges) {
+                dag[parent.index(earlier + 1)].produced.push(edge);
+                dag[earlier + 1].consumed.push(edge);
+            }
+        }
+        dag
+    })
+}
+
+fn delta(edges: &[usize], ids: &[EdgeId]) -> Delta {
+    edges.iter().map(|&edge| ids[edge]).collect()
+}
+
+/// Independent ids, exactly: one bit each.
+fn one_hot() -> Vec<EdgeId> {
+    (0..64).map(|bit| EdgeId::new(1 << bit).unwrap()).collect()
+}
+
+fn generated(seed: u64) -> Vec<EdgeId> {
+    let mut ids = IdGen::from_seed(seed, 0);
+    (0..64).map(|_| ids.next_id()).collect()
+}
+
+fn tracker(timeout: Timeout, generations: u8, seed: u64) -> Tracker {
+    Tracker::new(TrackerConfig { timeout, generations, seed }).unwrap()
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// The closure lemma: of all sets of messages, only none and all have the sum zero. As
+    /// every prefix of every order of arrival is such a set, no order is done early.
+    #[test]
+    fn xor_zero_iff_all_acked(dag in dag()) {
+        let ids = one_hot();
+        let sums: Vec<u64> = dag
+            .iter()
+            .map(|step| {
+                delta(&step.consumed, &ids).merge(delta(&step.produced, &ids)).bits()
+            })
+            .collect();
+        let all = (1u32 << dag.len()) - 1;
+        let mut sum = 0;
+        // In the order of a Gray code each set differs from the last in one message.
+        for n in 1..=all {
+            sum ^= sums[n.trailing_zeros() as usize];
+            let set = n ^ n >> 1;
+            prop_assert_eq!(sum == 0, set == all, "set {:b}", set);
+        }
+    }
+
+    #[test]
+    fn every_order_of_arrival_is_done_with_its_last_message(
+        (dag, order) in dag().prop_flat_map(|dag| {
+            let order: Vec<_> = (0..dag.len()).collect();
+            (Just(dag), Just(order).prop_shuffle())
+        }),
+        seed in any::<u64>(),
+    ) {
+        let root = RootId::new(seed | 1).unwrap();
+        for ids in [one_hot(), generated(seed)] {
+            let mut tracker = tracker(Timeout::Never, 3, seed);
+            for (nth, &at) in order.iter().enumerate() {
+                let consumed = delta(&dag[at].consumed, &ids);
+                let produced = delta(&dag[at].produced, &ids);
+                let applied = match at {
+                    0 => tracker.init(root, 8, produced).unwrap(),
+                    _ => tracker.ack(root, consumed, produced),
+                };
+                let done = Applied::Verdict(Verdict { root, task: 8, outcome: Outcome::Done });
+                prop_assert_eq!(applied == done, nth + 1 == order.len());
+            }
+            prop_assert_eq!((tracker.len(), tracker.orphans()), (0, 0));
+        }
+    }
+
+    /// The negative of the lemma: a message torn in two can be done early.
+    #[test]
+    fn tearing_consumed_from_produced_is_done_early(dag in dag()) {
+        let ids = one_hot();
+        let root = RootId::new(1).unwrap();
+        let mut tracker = tracker(Timeout::Never, 3, 0);
+        // All consumed ids are told before any product is: zero once the init's are gone.
+        let mut early = tracker.init(root, 0, delta(&dag[0].produced, &ids)) != Ok(Applied::Pending);
+        for step in &dag[1..] {
+            let known: Vec<_> =
+                step.consumed.iter().copied().filter(|e| dag[0].produced.contains(e)).collect();
+            early |= matches!(tracker.ack(root, delta(&known, &ids), Delta::EMPTY), Applied::Verdict(_));
+        }
+        prop_assert!(early);
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Op {
+    Init { root: u64, task: u32, set: u8 },
+    Ack { root: u64, set: u8 },
+    Fail { root: u64 },
+    Touch { root: u64 },
+    Advance { ticks: u64 },
+    Clear,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let root = || 1..12u64;
+    // Four ids only, so that sums meet zero often.
+    let set = || 0..16u8;
+    prop_oneof![
+        8 => (root(), 0..5u32, set()).prop_map(|(root, task, set)| Op::Init { root, task, set }),
+        12 => (root(), set()).prop_map(|(root, set)| Op::Ack { root, set }),
+        2 => root().prop_map(|root| Op::Fail { root }),
+        2 => root().prop_map(|root| Op::Touch { root }),
+        6 => (0..30u64).prop_map(|ticks| Op::Advance { ticks }),
+        1 => Just(Op::Clear),
+    ]
+}
+
+/// What the tracker must do, with the ids themselves and the time of birth.
+#[derive(Default)]
+struct Oracle {
+    records: HashMap<u64, Naive>,
+    now: u64,
+}
+
+#[derive(Clone, Default)]
+struct Naive {
+    task: Option<u32>,
+    open: HashSet<u8>,
+    failed: bool,
+    born: u64,
+}
+
+impl Oracle {
+    fn change(&mut self, root: u64, set: u8) -> &mut Naive {
+        let now = self.now;
+        let naive =
+            self.records.entry(root).or_insert_with(|| Naive { born: now, ..Naive::default() });
+        for id in (0..8).filter(|id| set >> id & 1 == 1) {
+            if !naive.open.remove(&id) {
+                naive.open.insert(id);
+            }
+        }
+        naive
+    }
+
+    fn settle(&mut self, root: u64) -> Applied {
+        let Some(naive) = self.records.get(&root).cloned() else { return Applied::Orphan };
+        let Some(task) = naive.task else { return Applied::Orphan };
+        let outcome = match (naive.failed, naive.open.is_empty()) {
+            (true, _) => Outcome::Failed,
+            (false, true) => Outcome::Done,
+            (false, false) => return Applied::Pending,
+        };
+        self.records.remove(&root);
+        Applied::Verdict(Verdict { root: RootId::new(root).unwrap(), task, outcome })
+    }
+
+    fn init(&mut self, root: u64, task: u32, set: u8) -> Result<Applied, Error> {
+        if self.records.get(&root).is_some_and(|naive| naive.task.is_some()) {
+            return Err(Error::DuplicateRoot { root: RootId::new(root).unwrap() });
+        }
+        let now = self.now;
+        let naive = self.change(root, set);
+        (naive.task, naive.born) = (Some(task), now);
+        Ok(self.settle(root))
+    }
+
+    fn advance(&mut self, ticks: u64, timeout: Timeout, generations: u8) -> Vec<Verdict> {
+        self.now += ticks;
+        let (limit, roots) = match timeout {
+            Timeout::Never => return Vec::new(),
+            Timeout::OrphansAfter(limit) => (limit, false),
+            Timeout::After(limit) => (limit, true),
+        };
+        let width = (limit - 1).div_ceil(u64::from(generations) - 1).max(1);
+        let mut out = Vec::new();
+        self.records.retain(|&root, naive| {
+            let due = naive.born / width * width + width - 1 + limit;
+            let ends = due <= self.now && (roots || naive.task.is_none());
+            if let (true, Some(task)) = (ends, naive.task) {
+                let root = RootId::new(root).unwrap();
+                out.push(Verdict { root, task, outcome: Outcome::TimedOut });
+            }
+            !ends
+        });
+        out.sort_by_key(|verdict| verdict.root);
+        out
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn tracker_equals_sets_of_ids(
+        ops in prop::collection::vec(op(), 1..80),
+        timeout in prop_oneof![
+            1 => Just(Timeout::Never),
+            1 => (1..60u64).prop_map(Timeout::OrphansAfter),
+            4 => (1..60u64).prop_map(Timeout::After),
+        ],
+        generations in 3..=8u8,
+        seed in any::<u64>(),
+    ) {
+        let ids = one_hot();
+        let set_of = |set: u8| -> Delta { (0..8).filter(|id| set >> id & 1 == 1).map(|id| ids[id]).collect() };
+        let id = |root| RootId::new(root).unwrap();
+        let mut tracker = tracker(timeout, generations, seed);
+        let mut oracle = Oracle::default();
+        let (mut inits, mut verdicts, mut cleared) = (0, 0, 0);
+        for op in ops {
+            let applied = match op {
+                Op::Init { root, task, set } => {
+                    let got = tracker.init(id(root), task, set_of(set));
+                    prop_assert_eq!(got, oracle.init(root, task, set));
+                    inits += u64::from(got.is_ok());
+                    got.unwrap_or(Applied::Pending)
+                }
+                Op::Ack { root, set } => {
+                    let got = tracker.ack(id(root), Delta::EMPTY, set_of(set));
+                    if set != 0 {
+                        oracle.change(root, set);
+                    }
+                    prop_assert_eq!(got, oracle.settle(root));
+                    got
+                }
+                Op::Fail { root } => {
+                    let got = tracker.fail(id(root));
+                    oracle.change(root, 0).failed = true;
+                    prop_assert_eq!(got, oracle.settle(root));
+                    got
+                }
+                Op::Touch { root } => {
+                    let now = oracle.now;
+                    let armed = oracle.records.get_mut(&root).filter(|naive| naive.task.is_some());
+                    let known = armed.map(|naive| naive.born = now).is_some();
+                    prop_assert_eq!(tracker.touch(id(root)), known);
+                    Applied::Pending
+                }
+                Op::Advance { ticks } => {
+                    let mut out = Vec::new();
+                    let expected = oracle.advance(ticks, timeout, generations);
+                    tracker.advance(oracle.now, &mut out);
+                    verdicts += out.len() as u64;
+                    prop_assert_eq!(out, expected);
+                    Applied::Pending
+                }
+                Op::Clear => {
+                    cleared += tracker.len() as u64;
+                    tracker.clear();
+                    oracle.records.clear();
+                    Applied::Pending
+                }
+            };
+            verdicts += u64::from(matches!(applied, Applied::Verdict(_)));
+            let armed = oracle.records.values().filter(|naive| naive.task.is_some()).count();
+            prop_assert_eq!(tracker.len(), armed);
+            prop_assert_eq!(tracker.orphans(), oracle.records.len() - armed);
+        }
+        // One verdict for each accepted init that is not pending.
+        let stats = tracker.stats();
+        prop_assert_eq!(stats.inits, inits);
+        prop_assert_eq!(stats.done + stats.failed + stats.timed_out, verdicts);
+        prop_assert_eq!(inits, verdicts + cleared + tracker.len() as u64);
+    }
+
+    /// The table under churn at its full load, against a set.
+    #[test]
+    fn no_record_is_lost_or_left(
+        ops in prop::collection::vec((1..400u64, any::<bool>()), 1..400),
+        seed in any::<u64>(),
+    ) {
+        let mut tracker = tracker(Timeout::After(10), 3, seed);
+        let mut live = HashSet::new();
+        let open = Delta::of(&one_hot()[..1]);
+        for (root, add) in ops {
+            let id = RootId::new(root).unwrap();
+            if add {
+                prop_assert_eq!(tracker.init(id, 0, open).is_ok(), live.insert(root));
+            } else {
+                prop_assert_eq!(tracker.touch(id), live.contains(&root));
+                if live.remove(&root) {
+                    prop_assert!(matches!(tracker.ack(id, open, Delta::EMPTY), Applied::Verdict(_)));
+                }
+            }
+        }
+        let mut out = Vec::new();
+        tracker.advance(15, &mut out);
+        let ended: HashSet<_> = out.iter().map(|verdict| verdict.root.get()).collect();
+        prop_assert_eq!(out.len(), ended.len());
+        prop_assert_eq!(ended, live);
+        prop_assert_eq!((tracker.len(), tracker.orphans()), (0, 0));
+    }
+}

@@ -1,0 +1,185 @@
+//! What a run may be told, and which values are refused.
+
+use core::time::Duration;
+
+use crate::topology::BuildError;
+
+/// What is promised of a root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guarantee {
+    /// No tracking: nothing is delivered twice, what is lost is lost.
+    AtMostOnce,
+    /// Every root is acked, or after its last attempt a dead letter; replays may count twice.
+    #[default]
+    AtLeastOnce,
+}
+
+/// When an epoch ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpochEnd {
+    /// After this time, if anything happened in it.
+    Every(Duration),
+    /// After about this many records of all spouts together.
+    Records(u64),
+}
+
+/// Settings of a run. [`Config::default`] is in force where nothing is said; the report repeats
+/// them.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Config {
+    /// Worker threads.
+    pub workers: u32,
+    /// Ackers on the ring, one a worker; at most as many as workers.
+    pub ackers: u32,
+    /// What is promised of a root.
+    pub guarantee: Guarantee,
+    /// When an epoch ends.
+    pub epoch: EpochEnd,
+    /// Epochs that a spout may be ahead of the last one closed everywhere.
+    pub window: u32,
+    /// Batches that a worker's queue of one component holds.
+    pub queue: usize,
+    /// Tuples of a full batch.
+    pub batch: usize,
+    /// How long a batch that is not full may wait.
+    pub linger: Duration,
+    /// Unfinished roots a spout task may have.
+    pub max_pending: usize,
+    /// How long a root may show no sign of life before it is replayed.
+    pub timeout: Duration,
+    /// Attempts before a root is a dead letter.
+    pub attempts: u32,
+    /// Wait before the second attempt; it doubles with each further one, up to `max_backoff`.
+    pub backoff: Duration,
+    /// The longest wait between two attempts.
+    pub max_backoff: Duration,
+    /// Largest size of one record in bytes; a larger one fails its root by name.
+    pub record_limit: usize,
+    /// Slots of a keyed stream: `2^slot_bits`. `None` picks enough for the tasks.
+    pub slot_bits: Option<u32>,
+    /// Steps that the deepest runnable components take before every other one has its turn.
+    pub turn: u32,
+    /// No progress for this long gives a stall report.
+    pub stall_after: Duration,
+    /// A step longer than this is named in the status, and stops the clock of time-outs.
+    pub overrun: Duration,
+    /// How long a drain may take before it is cut short.
+    pub drain: Duration,
+    /// Tuples in a million that are lost on their way, for trying out replay.
+    pub drop_ppm: u32,
+    /// The seed of all that is drawn by lot.
+    pub seed: u64,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            workers: 1,
+            ackers: 1,
+            guarantee: Guarantee::default(),
+            epoch: EpochEnd::Every(Duration::from_millis(50)),
+            window: 64,
+            queue: 8,
+            batch: 1024,
+            linger: Duration::from_millis(5),
+            max_pending: 8192,
+            timeout: Duration::from_secs(30),
+            attempts: 10,
+            backoff: Duration::from_millis(1),
+            max_backoff: Duration::from_secs(1),
+            record_limit: 1 << 26,
+            slot_bits: None,
+            turn: 8,
+            stall_after: Duration::from_secs(10),
+            overrun: Duration::from_millis(500),
+            drain: Duration::from_secs(30),
+            drop_ppm: 0,
+            seed: 0,
+        }
+    }
+}
+
+/// Most workers of a run.
+pub const MAX_WORKERS: u32 = 4096;
+/// Most slot bits of a keyed stream.
+pub const MAX_SLOT_BITS: u32 = 24;
+
+impl Config {
+    /// Whether roots are tracked.
+    #[must_use]
+    pub fn tracked(&self) -> bool {
+        self.guarantee != Guarantee::AtMostOnce
+    }
+
+    /// Appends an error for every value that makes no sense.
+    pub(crate) fn check(&self, errors: &mut Vec<BuildError>) {
+        let mut at_least_one = |field: &'static str, value: u64| {
+            if value == 0 {
+                errors.push(BuildError::Zero { field });
+            }
+        };
+        at_least_one("workers", u64::from(self.workers));
+        at_least_one("window", u64::from(self.window));
+        at_least_one("queue", self.queue as u64);
+        at_least_one("batch", self.batch as u64);
+        at_least_one("record_limit", self.record_limit as u64);
+        at_least_one("turn", u64::from(self.turn));
+        at_least_one("stall_after", whole(self.stall_after));
+        at_least_one("overrun", whole(self.overrun));
+        match self.epoch {
+            EpochEnd::Every(time) => at_least_one("epoch", whole(time)),
+            EpochEnd::Records(records) => at_least_one("epoch", records),
+        }
+        if self.tracked() {
+            at_least_one("ackers", u64::from(self.ackers));
+            at_least_one("max_pending", self.max_pending as u64);
+            at_least_one("attempts", u64::from(self.attempts));
+            if self.ackers > self.workers {
+                errors.push(BuildError::Above {
+                    field: "ackers",
+                    value: u64::from(self.ackers),
+                    limit: u64::from(self.workers),
+                });
+            }
+            if self.timeout <= self.linger {
+                errors.push(BuildError::TimeoutWithinLinger {
+                    timeout: self.timeout,
+                    linger: self.linger,
+                });
+            }
+            if self.timeout < Duration::from_millis(10) {
+                errors.push(BuildError::TimeoutTooShort { timeout: self.timeout });
+            }
+        }
+        let mut at_most = |field, value: u64, limit: u64| {
+            if value > limit {
+                errors.push(BuildError::Above { field, value, limit });
+            }
+        };
+        at_most("workers", u64::from(self.workers), u64::from(MAX_WORKERS));
+        at_most("slot_bits", u64::from(self.slot_bits.unwrap_or(0)), u64::from(MAX_SLOT_BITS));
+        at_most("drop_ppm", u64::from(self.drop_ppm), 1_000_000);
+        at_most("batch", self.batch as u64, 1 << 24);
+        at_most("queue", self.queue as u64, 1 << 24);
+        at_most("window", u64::from(self.window), 1 << 20);
+        const DAYS: u64 = 10_000 * 24 * 3600 * 1_000_000_000;
+        for (field, time) in [
+            ("timeout", self.timeout),
+            ("linger", self.linger),
+            ("backoff", self.backoff),
+            ("max_backoff", self.max_backoff),
+            ("stall_after", self.stall_after),
+            ("overrun", self.overrun),
+            ("drain", self.drain),
+        ] {
+            at_most(field, whole(time), DAYS);
+        }
+    }
+}
+
+/// A duration in whole nanoseconds, at most `u64::MAX`.
+#[must_use]
+pub(crate) fn whole(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

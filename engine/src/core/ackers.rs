@@ -1,0 +1,229 @@
+//! The acker of one worker: a tracker for each open epoch, and what ended in it.
+//!
+//! A verdict is remembered until its epoch is closed everywhere; messages that come after it are
+//! counted and dropped. With the epoch goes its whole table, entries never armed included.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use acker::{Applied, Outcome, RootId, Ticks, Timeout, Tracker, TrackerConfig};
+use hashbrown::{HashMap, HashSet};
+
+use super::message::{AckKind, AckOp, FailOp, InitOp, VerdictOp};
+use super::{ComponentId, Epoch, Nanos, Plan};
+use crate::config::whole;
+use crate::report::{AckerStats, Reason};
+
+const TICK: Nanos = 1_000_000;
+
+/// One epoch's tracker.
+#[derive(Debug)]
+struct Page {
+    epoch: Epoch,
+    tracker: Tracker,
+    ended: HashSet<RootId>,
+    reasons: HashMap<RootId, Arc<Reason>>,
+    /// Where an attempt was last known to wait.
+    seen: HashMap<RootId, ComponentId>,
+    failed: u64,
+}
+
+/// The acker of one worker.
+#[derive(Debug)]
+pub(crate) struct Acker {
+    config: TrackerConfig,
+    pages: VecDeque<Page>,
+    spare: Vec<Page>,
+    forgotten: Epoch,
+    now: Ticks,
+    verdicts: Vec<acker::Verdict>,
+    late: u64,
+    peak_live: usize,
+    peak_bytes: usize,
+}
+
+impl Acker {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        let timeout = whole(plan.config.timeout).div_ceil(TICK).max(1);
+        Acker {
+            config: TrackerConfig {
+                timeout: Timeout::After(timeout),
+                generations: 8,
+                seed: plan.config.seed,
+            },
+            pages: VecDeque::new(),
+            spare: Vec::new(),
+            forgotten: 0,
+            now: 0,
+            verdicts: Vec::new(),
+            late: 0,
+            peak_live: 0,
+            peak_bytes: 0,
+        }
+    }
+
+    /// The page of `epoch`, or `None` where that is closed everywhere.
+    fn page(&mut self, epoch: Epoch) -> Option<&mut Page> {
+        if epoch < self.forgotten {
+            self.late += 1;
+            return None;
+        }
+        let at = self.pages.partition_point(|page| page.epoch < epoch);
+        if self.pages.get(at).is_none_or(|page| page.epoch != epoch) {
+            let mut page = match self.spare.pop() {
+                Some(page) => page,
+                None => Page {
+                    epoch,
+                    tracker: Tracker::new(self.config).ok()?,
+                    ended: HashSet::new(),
+                    reasons: HashMap::new(),
+                    seen: HashMap::new(),
+                    failed: 0,
+                },
+            };
+            page.epoch = epoch;
+            page.tracker.advance(self.now, &mut self.verdicts);
+            self.pages.insert(at, page);
+        }
+        self.pages.get_mut(at)
+    }
+
+    pub(crate) fn init(&mut self, op: &InitOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
+        let Some(page) = self.page(op.epoch) else { return };
+        // A second init of a live attempt cannot happen on a numbered lane; were it to, the first
+        // stands.
+        if let Ok(Applied::Verdict(verdict)) = page.tracker.init(op.track, op.task, op.produced) {
+            page.end(&verdict, plan, out);
+        }
+    }
+
+    pub(crate) fn apply(&mut self, op: &AckOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
+        let Some(page) = self.page(op.epoch) else { return };
+        if page.ended.contains(&op.track) {
+            self.late += 1;
+            return;
+        }
+        match op.kind {
+            AckKind::Update(update) => {
+                if let Applied::Verdict(verdict) = page.tracker.update(op.track, update) {
+                    page.end(&verdict, plan, out);
+                }
+            }
+            AckKind::Touch(component) => {
+                if page.tracker.touch(op.track) {
+                    page.seen.insert(op.track, component);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn fail(&mut self, op: &FailOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
+        let Some(page) = self.page(op.epoch) else { return };
+        if page.ended.contains(&op.track) {
+            self.late += 1;
+            return;
+        }
+        page.reasons.entry(op.track).or_insert_with(|| Arc::clone(&op.reason));
+        if let Applied::Verdict(verdict) = page.tracker.fail(op.track) {
+            page.end(&verdict, plan, out);
+        }
+    }
+
+    /// Lets time-outs run up to `clock`.
+    pub(crate) fn advance(&mut self, clock: Nanos, plan: &Plan, out: &mut Vec<VerdictOp>) {
+        let now = clock / TICK;
+        if now <= self.now {
+            return;
+        }
+        self.now = now;
+        for page in &mut self.pages {
+            page.tracker.advance(now, &mut self.verdicts);
+            for verdict in self.verdicts.drain(..) {
+                page.end(&verdict, plan, out);
+            }
+        }
+        self.verdicts.clear();
+    }
+
+    /// Notes the peaks of live records and bytes.
+    pub(crate) fn measure(&mut self) {
+        let live = self.pages.iter().map(|page| page.tracker.len()).sum();
+        let tables = self.pages.iter().chain(&self.spare).map(|page| page.tracker.heap_bytes());
+        self.peak_live = self.peak_live.max(live);
+        self.peak_bytes = self.peak_bytes.max(tables.sum());
+    }
+
+    /// Whether some attempt waits for its verdict.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.pages.iter().any(|page| !page.tracker.is_empty())
+    }
+
+    /// How often time-outs are looked at.
+    pub(crate) fn pace(&self) -> Nanos {
+        match self.config.timeout {
+            Timeout::After(ticks) => (ticks * TICK / 16).clamp(TICK, 100 * TICK),
+            _ => 100 * TICK,
+        }
+    }
+
+    /// Forgets all epochs below `epoch`: they are closed everywhere.
+    pub(crate) fn forget_below(&mut self, epoch: Epoch) {
+        self.forgotten = self.forgotten.max(epoch);
+        while self.pages.front().is_some_and(|page| page.epoch < epoch) {
+            let Some(mut page) = self.pages.pop_front() else { break };
+            page.tracker.clear();
+            page.ended.clear();
+            page.reasons.clear();
+            page.seen.clear();
+            self.spare.push(page);
+        }
+    }
+
+    /// Attempts that failed.
+    pub(crate) fn failed(&self) -> u64 {
+        self.pages.iter().chain(&self.spare).map(|page| page.failed).sum()
+    }
+
+    pub(crate) fn stats(&self) -> AckerStats {
+        let all = self.pages.iter().chain(&self.spare).map(|page| page.tracker.stats());
+        let (mut updates, mut bound) = (0, 0.0);
+        for stats in all {
+            updates += stats.updates;
+            bound += stats.false_zero_bound();
+        }
+        AckerStats {
+            peak_live: self.peak_live,
+            peak_bytes: self.peak_bytes,
+            updates,
+            late: self.late,
+            false_ack_bound: bound,
+        }
+    }
+}
+
+impl Page {
+    fn end(
+        &mut self,
+        verdict: &acker::Verdict,
+        plan: &Plan,
+        out: &mut Vec<VerdictOp>,
+    ) {
+        let track = verdict.root;
+        let reason = self.reasons.remove(&track);
+        let seen = self.seen.remove(&track);
+        let why = match verdict.outcome {
+            Outcome::Done => None,
+            // A failure whose reason was lost cannot be: both travel in one message.
+            _ => Some(reason.unwrap_or_else(|| {
+                let name = |c: ComponentId| plan.components[c as usize].name.clone();
+                Arc::new(Reason::TimedOut {
+                    timeout: plan.config.timeout,
+                    last_seen: seen.map(name),
+                })
+            })),
+        };
+        self.failed += u64::from(why.is_some());
+        self.ended.insert(track);
+        out.push(VerdictOp { track, epoch: self.epoch, task: verdict.task, failed: why });
+    }
+}

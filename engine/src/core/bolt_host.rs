@@ -1,0 +1,554 @@
+//! The tasks of one bolt at one worker: execute, flush, close, timers.
+
+use core::fmt;
+use std::sync::Arc;
+
+use acker::{Delta, Update};
+
+use super::delivery::Delivery;
+use super::host::{Cursor, Host, LocalTask, Work, announce, guarded, retry_port};
+use super::port::{Ended, Ports, Run};
+use super::shared::Shared;
+use super::worker::Sink;
+use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
+use crate::batch::Batch;
+use crate::component::{Bolt, BoxError, Execute, TaskContext};
+use crate::config::whole;
+use crate::emitter::{EmitState, Emitter, Outputs};
+use crate::report::{Reason, RunError, WorkerFigures, chain};
+
+/// Makes the instance of one task.
+pub(crate) type Make<C> = Arc<dyn Fn(&TaskContext) -> Result<C, BoxError> + Send + Sync>;
+
+/// Runs one batch of an input; monomorphic in the bolt and the input's batch type.
+pub(crate) type RunInput<Bl> =
+    fn(&mut BoltHost<Bl>, &mut Work, &mut Shared, &mut dyn Sink) -> bool;
+
+/// The tasks of one bolt at one worker.
+pub(crate) struct BoltHost<Bl: Bolt> {
+    component: ComponentId,
+    make: Make<Bl>,
+    inputs: Vec<RunInput<Bl>>,
+    tasks: Vec<LocalTask>,
+    contexts: Vec<TaskContext>,
+    bolts: Vec<Bl>,
+    wakes: Vec<Option<Nanos>>,
+    ports: <Bl::Out as Outputs>::Ports,
+    state: EmitState,
+    closed: Epoch,
+    /// Epochs of which batches were applied since they were last flushed.
+    dirty: Vec<Epoch>,
+    dirty_since: Nanos,
+    runs: Vec<Run>,
+    owners: Vec<TaskId>,
+}
+
+impl<Bl: Bolt> fmt::Debug for BoltHost<Bl> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BoltHost").field("tasks", &self.tasks).finish_non_exhaustive()
+    }
+}
+
+/// How a stretch of tuples of one task ended.
+enum Stretch {
+    /// At the part's end.
+    End,
+    /// The buffer is due to be routed.
+    Buffered,
+    /// This tuple failed with an error.
+    Failed(String),
+    /// This tuple made the bolt panic.
+    Panicked(String),
+    /// This tuple's record of this size was too large.
+    TooLarge(usize),
+}
+
+impl<Bl: Bolt> BoltHost<Bl> {
+    pub(crate) fn new(
+        component: ComponentId,
+        make: Make<Bl>,
+        inputs: Vec<RunInput<Bl>>,
+        ports: <Bl::Out as Outputs>::Ports,
+        contexts: Vec<TaskContext>,
+        record_limit: usize,
+    ) -> Self {
+        let tasks = contexts
+            .iter()
+            .map(|c| LocalTask { id: c.task, index: c.index, ..LocalTask::default() })
+            .collect();
+        BoltHost {
+            component,
+            make,
+            inputs,
+            tasks,
+            wakes: vec![None; contexts.len()],
+            bolts: Vec::with_capacity(contexts.len()),
+            contexts,
+            ports,
+            state: EmitState { limit: record_limit, ..EmitState::default() },
+            closed: 0,
+            dirty: Vec::new(),
+            dirty_since: 0,
+            runs: Vec::new(),
+            owners: Vec::new(),
+        }
+    }
+
+    /// Routes what is buffered, in the name of `runs`; fails those led astray.
+    fn route(&mut self, epoch: Epoch, runs: &mut [Run], task: usize, cx: &mut Shared) {
+        self.ports.each(&mut |_, port| port.route(epoch, runs, cx));
+        while let Some((run, reason)) = cx.astray.pop() {
+            self.tasks[task].failed += 1;
+            if let Some(run) = runs.get_mut(run as usize)
+                && !run.tainted
+            {
+                run.tainted = true;
+                cx.fail(run.track, epoch, reason);
+            }
+        }
+    }
+
+    fn any_full(&mut self, cx: &Shared) -> bool {
+        let mut full = false;
+        self.ports.each(&mut |_, port| full |= port.full(cx));
+        full
+    }
+
+    fn emitted(&mut self) -> u64 {
+        let mut emitted = 0;
+        self.ports.each(&mut |_, port| emitted += port.take_emitted());
+        emitted
+    }
+
+    /// Calls `flush`, `close` or `timer` of one task. What it emits hangs from a root of its own,
+    /// which keeps the tuples and holds the epoch until its verdict.
+    fn call(
+        &mut self,
+        name: &'static str,
+        task: usize,
+        epoch: Epoch,
+        cx: &mut Shared,
+        sink: &mut dyn Sink,
+        call: &mut dyn FnMut(&mut Bl, &mut Emitter<'_, Bl::Out>) -> Result<(), BoxError>,
+    ) {
+        let id = self.tasks[task].id;
+        sink.enter(id);
+        self.state.now = cx.now.mono;
+        self.state.epoch = epoch;
+        let (bolt, ports, state) = (&mut self.bolts[task], &mut self.ports, &mut self.state);
+        let outcome = guarded(|| call(bolt, &mut Emitter { ports, state }));
+        self.tasks[task].charge(sink.lap(id, 0));
+        self.keep_wake(task);
+        let mut message = match outcome {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(chain(&*error)),
+            Err(panic) => Some(panic),
+        };
+        if let Some((_, size)) = self.state.oversize.first() {
+            let limit = self.state.limit;
+            message =
+                Some(format!("it emitted a record of {size} bytes, over the limit of {limit}"));
+        }
+        if let Some(message) = message {
+            cx.fatal.get_or_insert(RunError::Callback {
+                call: name,
+                component: cx.name_of(id).to_owned(),
+                task: cx.index_of(id),
+                epoch,
+                message,
+            });
+            return;
+        }
+        let tracked = cx.tracked();
+        self.ports.finish_tuple(0, tracked);
+        let (runs, owners) = (&mut self.runs, &mut self.owners);
+        self.ports.each(&mut |_, port| {
+            if port.buffered() == 0 {
+                return;
+            }
+            runs.clear();
+            owners.clear();
+            if tracked {
+                let Some(run) = port.adopt(id, epoch, cx) else {
+                    cx.fatal.get_or_insert(RunError::NotRepeatable {
+                        call: name,
+                        component: cx.name_of(id).to_owned(),
+                        task: cx.index_of(id),
+                    });
+                    return;
+                };
+                runs.push(run);
+                owners.push(id);
+            }
+            port.route(epoch, runs, cx);
+            announce(runs, owners, epoch, cx);
+        });
+        self.tasks[task].emitted += self.emitted();
+    }
+
+    fn keep_wake(&mut self, task: usize) {
+        if let Some(at) = self.state.wake_at.take() {
+            self.wakes[task] = Some(self.wakes[task].map_or(at, |old| old.min(at)));
+        }
+    }
+
+    fn flush_epoch(&mut self, epoch: Epoch, cx: &mut Shared, sink: &mut dyn Sink) {
+        for task in 0..self.bolts.len() {
+            self.call("flush", task, epoch, cx, sink, &mut |bolt, out| bolt.flush(epoch, out));
+        }
+    }
+
+    fn applied(&mut self, epoch: Epoch, now: Nanos) {
+        if self.dirty.is_empty() {
+            self.dirty_since = now;
+        }
+        if let Err(at) = self.dirty.binary_search(&epoch) {
+            self.dirty.insert(at, epoch);
+        }
+    }
+}
+
+/// Works on a batch of input type `B`: task by task, tuple by tuple.
+pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
+    host: &mut BoltHost<Bl>,
+    work: &mut Work,
+    cx: &mut Shared,
+    sink: &mut dyn Sink,
+) -> bool {
+    let Work { envelope, cursor } = work;
+    let (epoch, edge) = (envelope.epoch, envelope.edge as usize);
+    let limit = cx.plan.config.batch;
+    let tracked = cx.tracked();
+    host.state.now = cx.now.mono;
+    host.state.epoch = epoch;
+    host.state.input = cx.plan.edges[edge].input;
+    let Some(delivery) = envelope.body.as_any_mut().downcast_mut::<Delivery<B>>() else {
+        return true;
+    };
+    let Delivery { parts, runs, .. } = delivery;
+    let mut room = true;
+    while cursor.part < parts.len() && cursor.part < host.bolts.len() {
+        let (task, part) = (cursor.part, &parts[cursor.part]);
+        let len = part.items.len();
+        if len == 0 {
+            cursor.part += 1;
+            continue;
+        }
+        let id = host.tasks[task].id;
+        sink.enter(id);
+        let from = cursor.at;
+        let mut lost = 0;
+        while cursor.at < len {
+            let stretch = stretch(host, task, part, cursor, limit, tracked, runs, &mut lost);
+            let run = part.spans.get(cursor.span).map_or(0, |span| span.run);
+            let (component, index) = (|| cx.name_of(id).to_owned(), cx.index_of(id));
+            let reason = match stretch {
+                Stretch::End => break,
+                Stretch::Buffered => {
+                    host.route(epoch, runs, task, cx);
+                    if host.any_full(cx) {
+                        room = false;
+                        break;
+                    }
+                    continue;
+                }
+                Stretch::Failed(message) => {
+                    Reason::Failed { component: component(), task: index, message }
+                }
+                Stretch::Panicked(message) => {
+                    Reason::Panicked { component: component(), task: index, message }
+                }
+                Stretch::TooLarge(size) => {
+                    let limit = host.state.limit;
+                    Reason::TooLarge { component: component(), task: index, size, limit }
+                }
+            };
+            // The good ones before and after it in the batch stand; this one's emission does not.
+            if let Err(panic) = guarded(|| host.ports.rollback()) {
+                drop(panic);
+            }
+            host.state.oversize.clear();
+            host.tasks[task].failed += 1;
+            cursor.at += 1;
+            if let Some(run) = runs.get_mut(run as usize)
+                && !run.tainted
+            {
+                run.tainted = true;
+                cx.fail(run.track, epoch, reason);
+            }
+        }
+        host.keep_wake(task);
+        let emitted = host.emitted();
+        let executed = (cursor.at - from) as u64 - lost;
+        let figures = &mut host.tasks[task];
+        figures.emitted += emitted;
+        figures.executed += executed;
+        figures.charge(sink.lap(id, executed));
+        cx.edges[edge].executed += executed;
+        cx.edges[edge].lost += lost;
+        if !room {
+            return false;
+        }
+        (cursor.at, cursor.span, cursor.lost) = (0, 0, 0);
+        cursor.part += 1;
+    }
+    host.route(epoch, runs, parts.len().min(host.bolts.len()).saturating_sub(1), cx);
+    settle(runs, epoch, cx);
+    host.applied(epoch, cx.now.mono);
+    true
+}
+
+/// Executes tuples of one task until the part ends, the buffer is full or one of them fails.
+#[allow(clippy::too_many_arguments)]
+fn stretch<Bl: Execute<B>, B: Batch>(
+    host: &mut BoltHost<Bl>,
+    task: usize,
+    part: &super::delivery::Part<B>,
+    cursor: &mut Cursor,
+    limit: usize,
+    tracked: bool,
+    runs: &mut [Run],
+    lost: &mut u64,
+) -> Stretch {
+    let bolt = &mut host.bolts[task];
+    let (ports, state) = (&mut host.ports, &mut host.state);
+    let (items, spans) = (&part.items, &part.spans[..]);
+    let len = items.len();
+    let (at, span, next_lost) = (&mut cursor.at, &mut cursor.span, &mut cursor.lost);
+    let outcome = guarded(|| {
+        while *at < len {
+            while spans.get(*span).is_some_and(|s| s.end as usize <= *at) {
+                *span += 1;
+            }
+            let run = spans.get(*span).map_or(0, |s| s.run);
+            if part.lost.get(*next_lost).is_some_and(|&lost| lost as usize == *at) {
+                if let Some(run) = runs.get_mut(run as usize) {
+                    run.tainted = true;
+                }
+                *next_lost += 1;
+                *lost += 1;
+                *at += 1;
+                continue;
+            }
+            if let Err(error) = bolt.execute(items.item(*at), &mut Emitter { ports, state }) {
+                return Stretch::Failed(chain(&*error));
+            }
+            if let Some(&(_, size)) = state.oversize.first() {
+                return Stretch::TooLarge(size);
+            }
+            let buffered = ports.finish_tuple(run, tracked);
+            *at += 1;
+            if buffered >= limit {
+                return Stretch::Buffered;
+            }
+        }
+        Stretch::End
+    });
+    outcome.unwrap_or_else(Stretch::Panicked)
+}
+
+/// Tells what the batch consumed and produced, merged by root; tainted runs are not acked.
+fn settle(runs: &mut [Run], epoch: Epoch, cx: &mut Shared) {
+    runs.sort_unstable_by_key(|run| run.track);
+    let mut i = 0;
+    while let Some(first) = runs.get(i) {
+        let track = first.track;
+        let mut sum = Delta::EMPTY;
+        let mut sound = false;
+        while let Some(run) = runs.get(i)
+            && run.track == track
+        {
+            if !run.tainted {
+                sum = sum.merge(run.untold);
+                sound = true;
+            }
+            i += 1;
+        }
+        if sound {
+            cx.ack(track, epoch, Update::new(sum, Delta::EMPTY));
+        }
+    }
+}
+
+impl<Bl: Bolt> Host for BoltHost<Bl> {
+    fn component(&self) -> ComponentId {
+        self.component
+    }
+
+    fn open(&mut self, waker: &std::task::Waker) -> Result<(), RunError> {
+        for context in &mut self.contexts {
+            context.waker = waker.clone();
+            let bolt = match guarded(|| (self.make)(context)) {
+                Ok(Ok(bolt)) => bolt,
+                Ok(Err(error)) => return Err(not_open(context, chain(&*error))),
+                Err(panic) => return Err(not_open(context, panic)),
+            };
+            self.bolts.push(bolt);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, work: &mut Work, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
+        let input = cx.plan.edges[work.envelope.edge as usize].input;
+        match self.inputs.get(input as usize) {
+            Some(run) => run(self, work, cx, sink),
+            None => true,
+        }
+    }
+
+    fn may_emit(&self, _: &Shared) -> bool {
+        false
+    }
+
+    fn emit(&mut self, _: &mut Shared, _: &mut dyn Sink) {}
+
+    fn wake(&mut self) {}
+
+    fn advance(&mut self, _: Epoch, _: Epoch, _: &mut Shared) {}
+
+    fn drain(&mut self, _: &mut Shared) {}
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.wakes.iter().flatten().min().copied()
+    }
+
+    fn flush(
+        &mut self,
+        left: Option<Epoch>,
+        now: bool,
+        cx: &mut Shared,
+        sink: &mut dyn Sink,
+    ) -> bool {
+        let linger = whole(cx.plan.config.linger);
+        if self.dirty.is_empty() || !(now || cx.now.mono >= self.dirty_since + linger) {
+            return false;
+        }
+        let mut any = false;
+        while let Some(&epoch) = self.dirty.first() {
+            if left.is_some_and(|left| left <= epoch) || self.any_full(cx) {
+                break;
+            }
+            self.dirty.remove(0);
+            self.flush_epoch(epoch, cx, sink);
+            any = true;
+        }
+        self.dirty_since = cx.now.mono;
+        any
+    }
+
+    fn close(&mut self, frontier: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
+        let mut any = false;
+        while self.closed < frontier && cx.fatal.is_none() && !self.any_full(cx) {
+            let epoch = self.closed;
+            let Some(mark) = cx.watermarks.of(epoch) else { break };
+            self.dirty.retain(|&dirty| dirty > epoch);
+            self.flush_epoch(epoch, cx, sink);
+            for task in 0..self.bolts.len() {
+                self.call("close", task, epoch, cx, sink, &mut |bolt, out| {
+                    bolt.close(epoch, mark, out)
+                });
+            }
+            self.closed += 1;
+            any = true;
+        }
+        any
+    }
+
+    fn timers(&mut self, horizon: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
+        // It emits at the least unclosed epoch, which must be below the horizon.
+        let epoch = self.closed;
+        let mut any = false;
+        for task in 0..self.bolts.len() {
+            let due = self.wakes[task].is_some_and(|at| at <= cx.now.mono);
+            if due && epoch < horizon && !self.any_full(cx) {
+                self.wakes[task] = None;
+                let now = cx.now.mono;
+                self.call("timer", task, epoch, cx, sink, &mut |bolt, out| bolt.timer(now, out));
+                any = true;
+            }
+        }
+        any
+    }
+
+    fn closed(&self) -> Epoch {
+        self.closed
+    }
+
+    fn full(&mut self, cx: &Shared) -> bool {
+        self.any_full(cx)
+    }
+
+    fn seal(&mut self, before: Option<Nanos>, cx: &mut Shared) {
+        self.ports.each(&mut |_, port| port.seal(before, cx));
+    }
+
+    fn open_since(&mut self) -> Option<Nanos> {
+        let mut oldest: Option<Nanos> = None;
+        self.ports.each(&mut |_, port| {
+            if let Some(since) = port.open_since() {
+                oldest = Some(oldest.map_or(since, |o| o.min(since)));
+            }
+        });
+        oldest
+    }
+
+    fn recycle(&mut self, edge: EdgeId, body: Box<dyn AnyDelivery>) {
+        let mut body = Some(body);
+        self.ports.each(&mut |_, port| {
+            if port.has(edge)
+                && let Some(body) = body.take()
+            {
+                port.recycle(edge, body);
+            }
+        });
+    }
+
+    fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) -> Option<Ended> {
+        let mut ended = None;
+        self.ports.each(&mut |_, port| {
+            if ended.is_none() {
+                ended = port.verdict(verdict, cx);
+            }
+        });
+        ended
+    }
+
+    fn retry(&mut self, cx: &mut Shared) -> bool {
+        let mut any = false;
+        let (runs, owners) = (&mut self.runs, &mut self.owners);
+        self.ports.each(&mut |_, port| any |= retry_port(port, runs, owners, cx));
+        any
+    }
+
+    fn retry_at(&mut self) -> Option<Nanos> {
+        let mut first: Option<Nanos> = None;
+        self.ports.each(&mut |_, port| {
+            if let Some(at) = port.retry_at() {
+                first = Some(first.map_or(at, |f| f.min(at)));
+            }
+        });
+        first
+    }
+
+    fn held(&mut self) -> Option<(Epoch, TaskId)> {
+        let mut held: Option<(Epoch, TaskId)> = None;
+        self.ports.each(&mut |_, port| {
+            if let Some(one) = port.held() {
+                held = Some(held.map_or(one, |h| h.min(one)));
+            }
+        });
+        held
+    }
+
+    fn figures(&mut self, cx: &Shared, to: &mut WorkerFigures) {
+        to.tasks.extend(self.tasks.iter().map(|task| task.stats(cx)));
+        self.ports.each(&mut |_, port| {
+            port.unfinished(&mut |task, epoch, attempt| to.unfinished.push((task, epoch, attempt)));
+        });
+    }
+}
+
+/// A task that could not be opened.
+pub(crate) fn not_open(context: &TaskContext, message: String) -> RunError {
+    RunError::Open { component: context.component.clone(), task: context.index, message }
+}

@@ -1,0 +1,217 @@
+//! The roots born at one stream: their items until the verdict, attempts, backoff, dead letters.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use acker::{Delta, RootId};
+use hashbrown::HashMap;
+
+use super::epochs::EpochCounts;
+use super::port::{Ended, Run};
+use super::shared::Shared;
+use super::{Epoch, Nanos, TaskId, VerdictOp};
+use crate::batch::Batch;
+use crate::grouping::CopyItem;
+
+/// A root without a verdict.
+#[derive(Debug)]
+struct Root<B> {
+    id: u64,
+    attempt: u32,
+    task: TaskId,
+    epoch: Epoch,
+    born: Nanos,
+    items: B,
+}
+
+/// The roots of one stream at one worker.
+#[derive(Debug)]
+pub(crate) struct Book<B> {
+    slots: Vec<Option<Root<B>>>,
+    free: Vec<u32>,
+    by_track: HashMap<RootId, u32>,
+    due: BinaryHeap<Reverse<(Nanos, u32)>>,
+    epochs: EpochCounts,
+    spare: Vec<B>,
+}
+
+impl<B> Default for Book<B> {
+    fn default() -> Self {
+        Book {
+            slots: Vec::new(),
+            free: Vec::new(),
+            by_track: HashMap::new(),
+            due: BinaryHeap::new(),
+            epochs: EpochCounts::default(),
+            spare: Vec::new(),
+        }
+    }
+}
+
+/// Memory set aside beforehand, at most for this many roots.
+const RESERVE: usize = 1 << 16;
+
+impl<B: Batch> Book<B> {
+    /// Sets memory aside for `roots` unfinished roots, so that a steady run allocates nothing.
+    pub(crate) fn reserve(&mut self, roots: usize) {
+        let roots = roots.min(RESERVE);
+        self.slots.reserve(roots);
+        self.free.reserve(roots);
+        self.spare.reserve(roots);
+        // Twice: a table half full rehashes in place.
+        self.by_track.reserve(2 * roots);
+    }
+
+    /// Opens a root of `task` whose items `fill` provides, and starts its first attempt.
+    pub(crate) fn open(
+        &mut self,
+        task: TaskId,
+        epoch: Epoch,
+        cx: &mut Shared,
+        fill: impl FnOnce(&mut B),
+    ) -> Run {
+        let mut items = self.spare.pop().unwrap_or_default();
+        fill(&mut items);
+        let id = cx.root_ids.next_id().get();
+        let root = Root { id, attempt: 1, task, epoch, born: cx.now.mono, items };
+        self.epochs.add(epoch, 1);
+        let slot = self.put(root);
+        self.start(slot, id, 1)
+    }
+
+    fn put(&mut self, root: Root<B>) -> u32 {
+        if let Some(slot) = self.free.pop() {
+            self.slots[slot as usize] = Some(root);
+            slot
+        } else {
+            self.slots.push(Some(root));
+            u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
+        }
+    }
+
+    fn start(&mut self, slot: u32, id: u64, attempt: u32) -> Run {
+        let track = acker::mix(id, attempt);
+        self.by_track.insert(track, slot);
+        Run::new(track, Delta::EMPTY)
+    }
+
+    /// Hears a verdict; `None` where the attempt is not in this book.
+    pub(crate) fn verdict(
+        &mut self,
+        verdict: &VerdictOp,
+        keep: Option<CopyItem<B>>,
+        cx: &mut Shared,
+    ) -> Option<Ended> {
+        let slot = self.by_track.remove(&verdict.track)?;
+        let root = self.slots.get_mut(slot as usize)?.take()?;
+        let Some(reason) = &verdict.failed else {
+            self.epochs.add(root.epoch, -1);
+            let ended = Ended::Acked { task: root.task, born: root.born };
+            self.discard(slot, root.items);
+            return Some(ended);
+        };
+        if root.items.len() > 1 {
+            return Some(self.split(slot, &root, keep, cx));
+        }
+        let spent = root.attempt >= cx.plan.config.attempts;
+        if spent || !reason.worth_a_retry() {
+            self.epochs.add(root.epoch, -1);
+            let task = root.task;
+            self.free.push(slot);
+            cx.bury(root.task, root.epoch, root.attempt, Arc::clone(reason), Box::new(root.items));
+            return Some(Ended::Dead { task });
+        }
+        let at = cx.now.clock.saturating_add(cx.backoff(root.attempt));
+        self.slots[slot as usize] = Some(root);
+        self.due.push(Reverse((at, slot)));
+        Some(Ended::Retry)
+    }
+
+    /// A failed root of several items (what one `close` emitted): each becomes a root of its own,
+    /// in the same step, and all of them hold the epoch.
+    fn split(
+        &mut self,
+        slot: u32,
+        root: &Root<B>,
+        keep: Option<CopyItem<B>>,
+        cx: &mut Shared,
+    ) -> Ended {
+        self.free.push(slot);
+        self.epochs.add(root.epoch, -1);
+        if let Some(keep) = keep {
+            for i in 0..root.items.len() {
+                let mut items = self.spare.pop().unwrap_or_default();
+                keep(&root.items, i, &mut items);
+                let id = cx.root_ids.next_id().get();
+                // The attempt they shared counts for each.
+                let one = Root {
+                    id,
+                    attempt: root.attempt,
+                    task: root.task,
+                    epoch: root.epoch,
+                    born: root.born,
+                    items,
+                };
+                self.epochs.add(root.epoch, 1);
+                let slot = self.put(one);
+                self.due.push(Reverse((cx.now.clock, slot)));
+            }
+        }
+        Ended::Retry
+    }
+
+    fn discard(&mut self, slot: u32, mut items: B) {
+        self.free.push(slot);
+        items.clear();
+        if self.spare.len() < RESERVE {
+            self.spare.push(items);
+        }
+    }
+
+    /// When the next attempt of some root is due, by the clock of time-outs.
+    pub(crate) fn retry_at(&self) -> Option<Nanos> {
+        self.due.peek().map(|Reverse((at, _))| *at)
+    }
+
+    /// Starts the next attempt of a root that is due, if it is of epoch `of` (or that is `None`).
+    pub(crate) fn next_due(
+        &mut self,
+        of: Option<Epoch>,
+        cx: &mut Shared,
+    ) -> Option<(Epoch, TaskId, Run, &B)> {
+        let &Reverse((at, slot)) = self.due.peek()?;
+        let root = self.slots.get_mut(slot as usize)?.as_mut()?;
+        if at > cx.now.clock || of.is_some_and(|of| of != root.epoch) {
+            return None;
+        }
+        self.due.pop();
+        root.attempt += 1;
+        let (id, attempt, epoch, task) = (root.id, root.attempt, root.epoch, root.task);
+        cx.replayed += 1;
+        let run = self.start(slot, id, attempt);
+        let items = &self.slots.get(slot as usize)?.as_ref()?.items;
+        Some((epoch, task, run, items))
+    }
+
+    /// The least epoch of which a root has no verdict, with a task that has one of that epoch.
+    pub(crate) fn held(&self) -> Option<(Epoch, TaskId)> {
+        self.epochs.min().map(|epoch| (epoch, self.task_at(epoch)))
+    }
+
+    fn task_at(&self, epoch: Epoch) -> TaskId {
+        // Linear, but asked only where a report is due and cut short by the first match.
+        self.slots
+            .iter()
+            .flatten()
+            .find(|root| root.epoch == epoch)
+            .map_or(TaskId::MAX, |root| root.task)
+    }
+
+    /// Every root that has no verdict: what a cut-short run leaves behind.
+    pub(crate) fn unfinished(&self, each: &mut dyn FnMut(TaskId, Epoch, u32)) {
+        for root in self.slots.iter().flatten() {
+            each(root.task, root.epoch, root.attempt);
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Ends epochs, follows the frontiers, moves the horizon, says when all is done.
+
+use core::fmt;
+use core::time::Duration;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+pub use super::frontier::Hold;
+use super::frontier::Frontiers;
+use super::lane::Lane;
+use super::message::{Change, Idle, Report, Word};
+use super::{Epoch, Nanos, Plan, WorkerId};
+use crate::config::{EpochEnd, whole};
+use crate::topology::Topology;
+
+/// What a driver does for the coordinator.
+pub trait CoordinatorSink {
+    /// Brings a word to a worker.
+    fn word(&mut self, to: WorkerId, word: Word);
+    /// Brings the memory of a report back; may drop it.
+    fn recycle(&mut self, to: WorkerId, changes: Vec<Change>);
+}
+
+/// A time without progress, and what held it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// The component.
+    pub component: String,
+    /// Its task's number, where it is known.
+    pub task: Option<u32>,
+    /// The epoch that is held.
+    pub epoch: Epoch,
+    /// What holds it.
+    pub hold: Hold,
+    /// How long there had been no progress.
+    pub after: Duration,
+}
+
+impl fmt::Display for Stall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Stall { component, epoch, after, .. } = self;
+        write!(f, "no progress for {after:?}: epoch {epoch} is held at {component}")?;
+        if let Some(task) = self.task {
+            write!(f, "[{task}]")?;
+        }
+        match self.hold {
+            Hold::Queue { batches } => write!(f, " by {batches} batches in its queues"),
+            Hold::NotClosed { worker } => write!(f, " by worker {worker}, which has not closed it"),
+            Hold::OldestRoot => write!(f, " by a root without a verdict"),
+        }
+    }
+}
+
+/// The coordinator of one running topology.
+#[derive(Debug)]
+pub struct Coordinator {
+    plan: Arc<Plan>,
+    incarnation: u64,
+    frontiers: Frontiers,
+    lanes: Vec<Lane>,
+    confirmed: Vec<bool>,
+    horizon: Epoch,
+    /// The epoch that spouts are in: all below it were told to end.
+    current: Epoch,
+    last_end: Nanos,
+    /// Whether anything happened since the last epoch ended.
+    active: bool,
+    records: u64,
+    records_in_epoch: u64,
+    spout_tasks: usize,
+    ended: Vec<bool>,
+    /// Marks of each task, by the epoch up to which they hold.
+    marks: Vec<VecDeque<(Epoch, Result<Option<i64>, Idle>)>>,
+    watermark: Option<i64>,
+    watermarked: Epoch,
+    told_closed: Epoch,
+    last_epoch: Option<Epoch>,
+    finished: bool,
+    last_progress: Nanos,
+    stall_told: bool,
+    stalls: Vec<Stall>,
+}
+
+impl Coordinator {
+    /// The coordinator of a topology.
+    #[must_use]
+    pub fn new(topology: &Topology, incarnation: u64) -> Self {
+        let plan = topology.plan();
+        let tasks = plan.component_of.len();
+        let spouts = plan.components.iter().filter(|c| c.spout);
+        Coordinator {
+            plan: Arc::clone(plan),
+            incarnation,
+            frontiers: Frontiers::new(plan),
+            lanes: (0..plan.config.workers).map(|_| Lane::default()).collect(),
+            confirmed: vec![false; plan.config.workers as usize],
+            horizon: 0,
+            current: 0,
+            last_end: 0,
+            active: false,
+            records: 0,
+            records_in_epoch: 0,
+            spout_tasks: spouts.map(|c| c.tasks as usize).sum(),
+            ended: vec![false; tasks],
+            marks: vec![VecDeque::new(); tasks],
+            watermark: None,
+            watermarked: 0,
+            told_closed: 0,
+            last_epoch: None,
+            finished: false,
+            last_progress: 0,
+            stall_told: false,
+            stalls: Vec::new(),
+        }
+    }
+
+    /// Asks every worker to open its tasks; no spout may stamp before all have confirmed.
+    pub fn start(&mut self, now: Nanos, sink: &mut impl CoordinatorSink) {
+        self.last_end = now;
+        self.last_progress = now;
+        self.to_all(Word::Prepare(0), sink);
+    }
+
+    /// Takes in what a worker reports.
+    pub fn report(&mut self, now: Nanos, report: Report, sink: &mut impl CoordinatorSink) {
+        let Report { from, number, incarnation, mut changes } = report;
+        let fresh = incarnation == self.incarnation
+            && self.lanes.get_mut(from as usize).is_some_and(|lane| lane.accept(number));
+        if !fresh {
+            return;
+        }
+        for change in changes.drain(..) {
+            self.apply(from, change);
+            if !matches!(change, Change::Held { .. }) {
+                self.last_progress = now;
+                self.stall_told = false;
+            }
+        }
+        sink.recycle(from, changes);
+        self.advance(now, sink);
+    }
+
+    fn apply(&mut self, from: WorkerId, change: Change) {
+        match change {
+            Change::Confirmed(_) => self.confirmed[from as usize] = true,
+            Change::InFlight { component, epoch, delta } => {
+                self.active |= delta > 0;
+                self.frontiers.in_flight(component, epoch, delta);
+            }
+            Change::Closed { component, epoch } => self.frontiers.closed(component, from, epoch),
+            Change::Held { component, oldest } => self.frontiers.held(component, from, oldest),
+            Change::Stamps { task, epoch, mark } => {
+                self.frontiers.stamps(task, epoch);
+                self.marks[task as usize].push_back((epoch, mark));
+            }
+            Change::Records(records) => {
+                self.active = true;
+                self.records += records;
+                self.records_in_epoch += records;
+            }
+            Change::Ended(task) => self.ended[task as usize] = true,
+        }
+    }
+
+    /// Does what time brings; call it again at the returned time at the latest.
+    pub fn tick(&mut self, now: Nanos, sink: &mut impl CoordinatorSink) -> Nanos {
+        self.advance(now, sink);
+        let stall_after = whole(self.plan.config.stall_after);
+        let quiet = now.saturating_sub(self.last_progress);
+        if quiet >= stall_after && !self.stall_told && !self.finished {
+            self.stall_told = true;
+            if let Some((component, task, epoch, hold)) = self.frontiers.culprit() {
+                let plan = &self.plan.components[component as usize];
+                self.stalls.push(Stall {
+                    component: plan.name.clone(),
+                    task: task.map(|task| task.saturating_sub(plan.first_task)),
+                    epoch,
+                    hold,
+                    after: Duration::from_nanos(quiet),
+                });
+            }
+        }
+        let stall_at = if self.stall_told { Nanos::MAX } else { self.last_progress + stall_after };
+        let epoch_at = match self.plan.config.epoch {
+            EpochEnd::Every(time) if self.active && self.current < self.horizon => {
+                self.last_end + whole(time)
+            }
+            _ => Nanos::MAX,
+        };
+        stall_at.min(epoch_at).max(now + 1)
+    }
+
+    /// Whether the word to stop has been given.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Records that spouts have emitted, as reported so far.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Epochs closed everywhere.
+    #[must_use]
+    pub fn closed(&self) -> Epoch {
+        self.told_closed
+    }
+
+    /// Stall reports since the last call.
+    pub fn take_stalls(&mut self) -> Vec<Stall> {
+        std::mem::take(&mut self.stalls)
+    }
+
+    /// Tells spouts to emit nothing new: what is under way is finished, then all stops.
+    pub fn drain(&mut self, sink: &mut impl CoordinatorSink) {
+        self.to_all(Word::Drain, sink);
+    }
+
+    /// Tells every worker to stop where it is.
+    pub fn stop(&mut self, sink: &mut impl CoordinatorSink) {
+        self.finished = true;
+        self.to_all(Word::Stop, sink);
+    }
+
+    fn to_all(&self, word: Word, sink: &mut impl CoordinatorSink) {
+        for worker in 0..self.plan.config.workers {
+            sink.word(worker, word);
+        }
+    }
+
+    fn advance(&mut self, now: Nanos, sink: &mut impl CoordinatorSink) {
+        if self.finished || !self.confirmed.iter().all(|&c| c) {
+            return;
+        }
+        self.give_watermarks(sink);
+        let plan = Arc::clone(&self.plan);
+        self.frontiers.update(&mut |component, epoch| {
+            for worker in 0..plan.config.workers {
+                if plan.hosted(component, worker, epoch).next().is_some() {
+                    sink.word(worker, Word::Frontier { component, epoch });
+                }
+            }
+        });
+        let closed = self.frontiers.closed_below();
+        if closed > self.told_closed {
+            self.told_closed = closed;
+            self.to_all(Word::ClosedBelow(closed), sink);
+        }
+        // At most `window` epochs past the last one closed everywhere.
+        let horizon = closed + Epoch::from(plan.config.window);
+        if horizon > self.horizon {
+            self.horizon = horizon;
+            self.to_all(Word::Horizon(horizon), sink);
+        }
+        self.end_epoch(now, sink);
+        if let Some(last) = self.last_epoch
+            && closed > last
+            && self.frontiers.at_rest()
+        {
+            self.stop(sink);
+        }
+    }
+
+    /// The watermark of every epoch that all spouts have left: the least of their marks, idle and
+    /// ended ones left out; it never falls.
+    fn give_watermarks(&mut self, sink: &mut impl CoordinatorSink) {
+        let plan = Arc::clone(&self.plan);
+        let tasks = plan.components.iter().filter(|c| c.spout).flat_map(|c| {
+            (c.first_task..c.first_task + c.tasks).map(|task| task as usize)
+        });
+        let tasks: Vec<usize> = tasks.collect();
+        loop {
+            let epoch = self.watermarked;
+            let mut least: Option<Option<i64>> = None;
+            for &task in &tasks {
+                let marks = &mut self.marks[task];
+                while marks.front().is_some_and(|&(upto, _)| upto <= epoch) {
+                    marks.pop_front();
+                }
+                match marks.front() {
+                    None => return,
+                    Some((_, Err(Idle))) => {}
+                    // `None` sorts first: a spout that sets no mark holds the watermark.
+                    Some((_, Ok(mark))) => {
+                        least = Some(least.map_or(*mark, |least| least.min(*mark)));
+                    }
+                }
+            }
+            self.watermark = self.watermark.max(least.flatten());
+            self.watermarked += 1;
+            self.to_all(Word::Watermark { epoch, mark: self.watermark }, sink);
+        }
+    }
+
+    fn end_epoch(&mut self, now: Nanos, sink: &mut impl CoordinatorSink) {
+        if self.last_epoch.is_some() || self.current >= self.horizon {
+            return;
+        }
+        let all_ended = self.ended.iter().filter(|&&ended| ended).count() == self.spout_tasks;
+        let due = match self.plan.config.epoch {
+            EpochEnd::Every(time) => self.active && now >= self.last_end + whole(time),
+            EpochEnd::Records(records) => self.records_in_epoch >= records,
+        };
+        if all_ended || due {
+            if all_ended {
+                self.last_epoch = Some(self.current);
+            }
+            self.to_all(Word::End(self.current), sink);
+            self.current += 1;
+            self.last_end = now;
+            self.active = false;
+            self.records_in_epoch = 0;
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A component at one worker, its types forgotten: what the worker may ask of it.
+
+use core::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::port::{AnyPort, Ended, Run};
+use super::shared::Shared;
+use super::worker::Sink;
+use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, TaskId, VerdictOp};
+use crate::report::{RunError, TaskStats, WorkerFigures};
+
+/// A batch under work, and how far the work has come.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) envelope: Envelope,
+    pub(crate) cursor: Cursor,
+}
+
+/// A place within a delivery: the part, and within it the tuple, its span, the next lost tuple.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cursor {
+    pub(crate) part: usize,
+    pub(crate) at: usize,
+    pub(crate) span: usize,
+    pub(crate) lost: usize,
+}
+
+impl Work {
+    pub(crate) fn new(envelope: Envelope) -> Self {
+        Work { envelope, cursor: Cursor::default() }
+    }
+}
+
+/// One task at this worker: identity and figures.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LocalTask {
+    pub(crate) id: TaskId,
+    pub(crate) index: u32,
+    pub(crate) records: u64,
+    pub(crate) emitted: u64,
+    pub(crate) executed: u64,
+    pub(crate) acked: u64,
+    pub(crate) failed: u64,
+    pub(crate) late: u64,
+    pub(crate) cost: Nanos,
+    pub(crate) longest: Nanos,
+}
+
+impl LocalTask {
+    pub(crate) fn charge(&mut self, cost: Nanos) {
+        self.cost += cost;
+        self.longest = self.longest.max(cost);
+    }
+
+    pub(crate) fn stats(&self, cx: &Shared) -> TaskStats {
+        TaskStats {
+            component: cx.name_of(self.id).to_owned(),
+            task: self.index,
+            id: self.id,
+            worker: cx.me,
+            records: self.records,
+            emitted: self.emitted,
+            executed: self.executed,
+            acked: self.acked,
+            failed: self.failed,
+            late: self.late,
+            cost: core::time::Duration::from_nanos(self.cost),
+            longest: core::time::Duration::from_nanos(self.longest),
+            capacity: 0.0,
+        }
+    }
+}
+
+/// A component at one worker.
+pub(crate) trait Host: Send {
+    fn component(&self) -> ComponentId;
+    /// Makes the instances.
+    fn open(&mut self, waker: &std::task::Waker) -> Result<(), RunError>;
+    /// Works on a batch; `true` once it is done, `false` where it stopped for a full outbox.
+    fn run(&mut self, work: &mut Work, cx: &mut Shared, sink: &mut dyn Sink) -> bool;
+    /// Whether a spout has a task that may emit now.
+    fn may_emit(&self, cx: &Shared) -> bool;
+    /// Lets a spout task emit.
+    fn emit(&mut self, cx: &mut Shared, sink: &mut dyn Sink);
+    /// Spouts: nobody knows whether idle tasks are still idle.
+    fn wake(&mut self);
+    /// Spouts: the tasks leave epochs below `end`, as far as `horizon` allows.
+    fn advance(&mut self, end: Epoch, horizon: Epoch, cx: &mut Shared);
+    /// Spouts: no new records.
+    fn drain(&mut self, cx: &mut Shared);
+    /// When this component wants the worker's attention next, in monotonic time.
+    fn wake_at(&self) -> Option<Nanos>;
+    /// Bolts: flushes the epochs of which batches were applied, none is left in the queue, and
+    /// (unless `now`) linger has passed. `left` is the least epoch in the queue.
+    fn flush(&mut self, left: Option<Epoch>, now: bool, cx: &mut Shared, sink: &mut dyn Sink)
+    -> bool;
+    /// Bolts: flushes and closes every epoch below `frontier`, while outboxes have room.
+    fn close(&mut self, frontier: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool;
+    /// Bolts: serves timers that are due.
+    fn timers(&mut self, horizon: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool;
+    /// The least epoch not closed here.
+    fn closed(&self) -> Epoch;
+    /// Whether it has something to send and no room to.
+    fn full(&mut self, cx: &Shared) -> bool;
+    /// Seals open batches: all, or those open since `before`.
+    fn seal(&mut self, before: Option<Nanos>, cx: &mut Shared);
+    fn open_since(&mut self) -> Option<Nanos>;
+    fn recycle(&mut self, edge: EdgeId, body: Box<dyn super::AnyDelivery>);
+    /// Hears a verdict on one of its roots.
+    fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) -> Option<Ended>;
+    /// Starts attempts that are due and for which there is room; whether there were any.
+    fn retry(&mut self, cx: &mut Shared) -> bool;
+    /// When the next attempt is due, by the clock of time-outs.
+    fn retry_at(&mut self) -> Option<Nanos>;
+    /// The least epoch of a root without a verdict, and its task.
+    fn held(&mut self) -> Option<(Epoch, TaskId)>;
+    /// Adds its figures to the worker's.
+    fn figures(&mut self, cx: &Shared, to: &mut WorkerFigures);
+}
+
+/// Starts the attempts of one port that are due.
+pub(crate) fn retry_port(
+    port: &mut dyn AnyPort,
+    runs: &mut Vec<Run>,
+    tasks: &mut Vec<TaskId>,
+    cx: &mut Shared,
+) -> bool {
+    let mut any = false;
+    while port.retry_at().is_some_and(|at| at <= cx.now.clock) && !port.full(cx) {
+        runs.clear();
+        tasks.clear();
+        let Some(epoch) = port.retry(runs, tasks, cx) else { break };
+        port.route(epoch, runs, cx);
+        announce(runs, tasks, epoch, cx);
+        any = true;
+    }
+    any
+}
+
+/// Tells the trackers of new attempts, and fails those that grouping led astray.
+pub(crate) fn announce(runs: &mut Vec<Run>, tasks: &[TaskId], epoch: Epoch, cx: &mut Shared) {
+    for (run, &task) in runs.iter().zip(tasks) {
+        cx.init(run.track, task, epoch, run.untold);
+    }
+    while let Some((run, reason)) = cx.astray.pop() {
+        if let Some(run) = runs.get(run as usize) {
+            cx.fail(run.track, epoch, reason);
+        }
+    }
+    runs.clear();
+}
+
+/// Runs user code; a panic comes back as its message.
+pub(crate) fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(panic_message)
+}
+
+/// The message of a panic. The payload's own drop may panic too: that is swallowed.
+pub(crate) fn panic_message(payload: Box<dyn Any + Send>) -> String {
+    let message = payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned());
+    if message.is_none()
+        && let Err(second) = catch_unwind(AssertUnwindSafe(move || drop(payload)))
+    {
+        std::mem::forget(second);
+    }
+    message.unwrap_or_else(|| "a panic without a message".to_owned())
+}

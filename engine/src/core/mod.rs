@@ -1,0 +1,51 @@
+//! The engine's decisions, sans-IO: no thread, no clock, no file, no socket.
+//!
+//! [`Worker`] routes, executes, tracks and replays for one thread; [`Coordinator`] ends epochs,
+//! follows the frontiers and moves the horizon. A driver carries their messages and tells the
+//! time. The rules are those of the repository's `ARCHITECTURE.md`; each has a test named after it.
+
+mod ackers;
+mod bolt_host;
+mod book;
+mod coordinator;
+mod delivery;
+mod epochs;
+mod frontier;
+mod host;
+mod lane;
+mod message;
+mod outbox;
+mod plan;
+pub(crate) mod port;
+mod route;
+mod shared;
+mod spout_host;
+mod worker;
+
+pub(crate) use bolt_host::{BoltHost, Make, RunInput, run_input};
+pub use coordinator::{Coordinator, CoordinatorSink, Hold, Stall};
+pub use delivery::{AnyDelivery, Picks};
+pub use epochs::EpochCounts;
+pub(crate) use host::{Host, guarded, panic_message};
+pub use lane::Lane;
+pub use message::{
+    AckKind, AckOp, Body, Change, Empty, Envelope, FailOp, InitOp, Message, Report, VerdictOp, Word,
+};
+pub use plan::{ComponentPlan, EdgePlan, Plan, Table, Tables};
+pub(crate) use route::{Edge, EdgeDef};
+pub use shared::Now;
+pub(crate) use spout_host::SpoutHost;
+pub use worker::{In, Sink, Status, Worker};
+
+/// A slice of the stream between two of the coordinator's words.
+pub type Epoch = u64;
+/// Nanoseconds of a monotonic clock since the start.
+pub type Nanos = u64;
+/// One thread.
+pub type WorkerId = u32;
+/// A task's number within the topology.
+pub type TaskId = u32;
+/// A spout's or bolt's number, in the order of declaration.
+pub type ComponentId = u32;
+/// An edge's number: one stream into one component.
+pub type EdgeId = u32;

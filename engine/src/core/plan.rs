@@ -1,0 +1,158 @@
+//! What is fixed before a run: components, edges, and the tables that say where tasks are.
+
+use acker::Ring;
+
+use super::{ComponentId, EdgeId, Epoch, TaskId, WorkerId};
+use crate::config::{Config, MAX_SLOT_BITS};
+
+/// One component.
+#[derive(Clone, Debug)]
+pub struct ComponentPlan {
+    /// Its name, for people.
+    pub name: String,
+    /// Whether it is a spout.
+    pub spout: bool,
+    /// Its tasks.
+    pub tasks: u32,
+    /// The number of its task 0 within the topology.
+    pub first_task: TaskId,
+    /// Its place in a topological order: sources first.
+    pub rank: u32,
+    /// Edges into it.
+    pub inputs: Vec<EdgeId>,
+    /// Edges out of it.
+    pub outputs: Vec<EdgeId>,
+}
+
+/// One stream into one component.
+#[derive(Clone, Debug)]
+pub struct EdgePlan {
+    /// The component whose stream it is.
+    pub from: ComponentId,
+    /// Which of its streams.
+    pub stream: u32,
+    /// The component that takes it in.
+    pub to: ComponentId,
+    /// Which of that component's inputs it is.
+    pub input: u32,
+    /// The grouping's name.
+    pub grouping: &'static str,
+}
+
+/// Where everything is, from some epoch on.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The worker of each task.
+    pub workers: Vec<WorkerId>,
+    /// Each task's number among the tasks of its component on its worker.
+    pub local: Vec<u32>,
+    /// The ring of ackers; member `i` lives on worker `i`.
+    pub ring: Ring,
+    /// Ackers on the ring.
+    pub ackers: u32,
+}
+
+impl Table {
+    /// The worker that tracks a root.
+    #[must_use]
+    pub fn owner(&self, track: acker::RootId) -> WorkerId {
+        if self.ackers <= 1 { 0 } else { self.ring.owner(track).unwrap_or(0) }
+    }
+}
+
+/// Tables by epoch: a pure function of it.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    from: Vec<(Epoch, Table)>,
+}
+
+impl Tables {
+    /// One table for all epochs.
+    #[must_use]
+    pub fn fixed(table: Table) -> Self {
+        Tables { from: vec![(0, table)] }
+    }
+
+    /// The table in force at `epoch`.
+    #[must_use]
+    pub fn at(&self, epoch: Epoch) -> &Table {
+        &self.from[self.version(epoch)].1
+    }
+
+    /// Which of the tables is in force at `epoch`, from 0.
+    #[must_use]
+    pub fn version(&self, epoch: Epoch) -> usize {
+        self.from.partition_point(|(from, _)| *from <= epoch).saturating_sub(1)
+    }
+}
+
+/// A whole topology, ready to run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Components, in the order of declaration.
+    pub components: Vec<ComponentPlan>,
+    /// Edges, in the order of declaration.
+    pub edges: Vec<EdgePlan>,
+    /// Component of each task.
+    pub component_of: Vec<ComponentId>,
+    /// Where tasks and ackers are.
+    pub tables: Tables,
+    /// The node of each worker.
+    pub nodes: Vec<u32>,
+    /// The settings in force.
+    pub config: Config,
+}
+
+impl Plan {
+    /// The component of a task; the last one where there is no such task.
+    #[must_use]
+    pub fn component_of(&self, task: TaskId) -> ComponentId {
+        self.component_of.get(task as usize).copied().unwrap_or(0)
+    }
+
+    /// Slot bits of a component's keyed inputs: as configured, or enough for a spread within a
+    /// few percent over its tasks.
+    #[must_use]
+    pub fn slot_bits(&self, component: ComponentId) -> u32 {
+        self.config.slot_bits.unwrap_or_else(|| {
+            let tasks = self.components[component as usize].tasks.max(1);
+            (tasks.next_power_of_two().ilog2() + 7).clamp(12, MAX_SLOT_BITS)
+        })
+    }
+
+    /// The tasks of `component` on `worker` at `epoch`.
+    pub fn hosted(
+        &self,
+        component: ComponentId,
+        worker: WorkerId,
+        epoch: Epoch,
+    ) -> impl Iterator<Item = TaskId> + '_ {
+        let plan = &self.components[component as usize];
+        let table = self.tables.at(epoch);
+        (plan.first_task..plan.first_task + plan.tasks)
+            .filter(move |&task| table.workers[task as usize] == worker)
+    }
+
+    /// Round robin over workers, component by component in the order of their names: the same
+    /// whatever the order of declaration.
+    #[must_use]
+    pub(crate) fn spread(components: &[ComponentPlan], config: &Config) -> Table {
+        let tasks: u32 = components.iter().map(|c| c.tasks).sum();
+        let mut workers = vec![0; tasks as usize];
+        let mut local = vec![0; tasks as usize];
+        let mut by_name: Vec<&ComponentPlan> = components.iter().collect();
+        by_name.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut next = 0;
+        for component in by_name {
+            let mut here = vec![0; config.workers as usize];
+            for task in component.first_task..component.first_task + component.tasks {
+                workers[task as usize] = next;
+                local[task as usize] = here[next as usize];
+                here[next as usize] += 1;
+                next = (next + 1) % config.workers;
+            }
+        }
+        let ackers = if config.tracked() { config.ackers } else { 0 };
+        Table { workers, local, ring: Ring::with_members(ackers, 160), ackers }
+    }
+}

@@ -1,0 +1,304 @@
+//! One output stream of a component at one worker: the buffer that user code emits into, the edges
+//! it is routed to, and the roots that were born here.
+
+use core::any::Any;
+use core::fmt;
+
+use acker::{Delta, RootId};
+
+use super::book::Book;
+use super::route::Edge;
+use super::shared::Shared;
+use super::{EdgeId, Epoch, Nanos, Plan, TaskId, WorkerId};
+use crate::batch::Batch;
+use crate::grouping::CopyItem;
+use crate::topology::attach;
+
+/// A root's attempt, and the ids that were consumed and produced for it and not yet told.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The attempt.
+    pub track: RootId,
+    /// Ids consumed and produced, XORed: told whole, so none is told apart from the other.
+    pub(crate) untold: Delta,
+    /// Failed or partly lost: not to be acked.
+    pub(crate) tainted: bool,
+}
+
+impl Run {
+    pub(crate) fn new(track: RootId, untold: Delta) -> Self {
+        Run { track, untold, tainted: false }
+    }
+}
+
+/// Tuples up to `end` (exclusive) hang from run `run`; they start where the span before ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    pub(crate) run: u32,
+    pub(crate) end: u32,
+}
+
+/// A stream's buffer, edges and roots.
+pub struct Port<B: Batch> {
+    pub(crate) items: B,
+    pub(crate) spans: Vec<Span>,
+    /// Items of finished tuples; those after it belong to the call under way.
+    pub(crate) done: usize,
+    pub(crate) emitted: u64,
+    pub(crate) keep: Option<CopyItem<B>>,
+    pub(crate) copy: Option<CopyItem<B>>,
+    pub(crate) edges: Vec<Edge<B>>,
+    pub(crate) book: Book<B>,
+}
+
+impl<B: Batch> Default for Port<B> {
+    fn default() -> Self {
+        Port {
+            items: B::default(),
+            spans: Vec::new(),
+            done: 0,
+            emitted: 0,
+            keep: None,
+            copy: None,
+            edges: Vec::new(),
+            book: Book::default(),
+        }
+    }
+}
+
+impl<B: Batch> fmt::Debug for Port<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Port").field("edges", &self.edges.len()).finish_non_exhaustive()
+    }
+}
+
+/// All output ports of a component.
+pub trait Ports: Default + Send {
+    /// Books what was emitted since the last tuple to run `run` of the input.
+    fn finish_tuple(&mut self, run: u32, tracked: bool) -> usize;
+    /// Forgets what was emitted since the last tuple.
+    fn rollback(&mut self);
+    /// Visits each port.
+    fn each(&mut self, f: &mut dyn FnMut(usize, &mut dyn AnyPort));
+    /// Gives each port the edges of its stream.
+    fn attach(&mut self, outgoing: &[(u32, Box<dyn Any + Send + Sync>)], plan: &Plan, me: WorkerId);
+}
+
+impl Ports for () {
+    fn finish_tuple(&mut self, _: u32, _: bool) -> usize {
+        0
+    }
+    fn rollback(&mut self) {}
+    fn each(&mut self, _: &mut dyn FnMut(usize, &mut dyn AnyPort)) {}
+    fn attach(&mut self, _: &[(u32, Box<dyn Any + Send + Sync>)], _: &Plan, _: WorkerId) {}
+}
+
+impl<B: Batch> Ports for Port<B> {
+    #[inline]
+    fn finish_tuple(&mut self, run: u32, tracked: bool) -> usize {
+        let len = self.items.len();
+        if len > self.done {
+            self.emitted += (len - self.done) as u64;
+            self.done = len;
+            if tracked {
+                let end = u32::try_from(len).unwrap_or(u32::MAX);
+                match self.spans.last_mut() {
+                    Some(span) if span.run == run => span.end = end,
+                    _ => self.spans.push(Span { run, end }),
+                }
+            }
+        }
+        len
+    }
+
+    fn rollback(&mut self) {
+        self.items.truncate(self.done);
+    }
+
+    fn each(&mut self, f: &mut dyn FnMut(usize, &mut dyn AnyPort)) {
+        f(0, self);
+    }
+
+    fn attach(
+        &mut self,
+        outgoing: &[(u32, Box<dyn Any + Send + Sync>)],
+        plan: &Plan,
+        me: WorkerId,
+    ) {
+        attach(self, 0, outgoing, plan, me);
+    }
+}
+
+macro_rules! ports {
+    ($($name:ident $n:tt),+) => {
+        impl<$($name: Batch),+> Ports for ($(Port<$name>,)+) {
+            #[inline]
+            fn finish_tuple(&mut self, run: u32, tracked: bool) -> usize {
+                let mut most = 0;
+                $(most = most.max(self.$n.finish_tuple(run, tracked));)+
+                most
+            }
+            fn rollback(&mut self) {
+                $(self.$n.rollback();)+
+            }
+            fn each(&mut self, f: &mut dyn FnMut(usize, &mut dyn AnyPort)) {
+                $(f($n, &mut self.$n);)+
+            }
+            fn attach(
+                &mut self,
+                outgoing: &[(u32, Box<dyn Any + Send + Sync>)],
+                plan: &Plan,
+                me: WorkerId,
+            ) {
+                $(attach(&mut self.$n, $n, outgoing, plan, me);)+
+            }
+        }
+    };
+}
+ports!(A 0, B 1);
+ports!(A 0, B 1, C 2);
+
+/// What became of a root by its verdict.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    Acked { task: TaskId, born: Nanos },
+    Retry,
+    Dead { task: TaskId },
+}
+
+/// A port whose item type is forgotten: for what happens once a batch or less.
+pub(crate) trait AnyPort {
+    /// Sends what is buffered towards its tasks. `roots` are the runs that the spans name.
+    fn route(&mut self, epoch: Epoch, roots: &mut [Run], cx: &mut Shared);
+    /// Seals open batches; with `before` only those open since then or earlier.
+    fn seal(&mut self, before: Option<Nanos>, cx: &mut Shared);
+    /// When the oldest open batch was opened.
+    fn open_since(&self) -> Option<Nanos>;
+    /// Whether some edge's outbox is full.
+    fn full(&self, cx: &Shared) -> bool;
+    /// Whether an edge is one of this port's.
+    fn has(&self, edge: EdgeId) -> bool;
+    /// Takes back used-up memory of an edge.
+    fn recycle(&mut self, edge: EdgeId, body: Box<dyn super::AnyDelivery>);
+    /// Items buffered and not yet routed.
+    fn buffered(&self) -> usize;
+    /// Puts all that is buffered under one new root of `task`; `None` where nothing is buffered.
+    fn adopt(&mut self, task: TaskId, epoch: Epoch, cx: &mut Shared) -> Option<Run>;
+    /// Whether items of this port can be kept for a replay.
+    fn keeps(&self) -> bool;
+    /// Hears a verdict; `None` where the attempt is not of this port.
+    fn verdict(&mut self, verdict: &super::VerdictOp, cx: &mut Shared) -> Option<Ended>;
+    /// When the next attempt of some root is due.
+    fn retry_at(&self) -> Option<Nanos>;
+    /// Emits the next attempts of roots of one epoch that are due; `None` where there are none.
+    fn retry(&mut self, runs: &mut Vec<Run>, tasks: &mut Vec<TaskId>, cx: &mut Shared)
+    -> Option<Epoch>;
+    /// The least epoch of which a root has no verdict, and a task that holds it.
+    fn held(&self) -> Option<(Epoch, TaskId)>;
+    /// Items emitted since the last call.
+    fn take_emitted(&mut self) -> u64;
+    /// Visits every root without a verdict: task, epoch, attempts.
+    fn unfinished(&self, each: &mut dyn FnMut(TaskId, Epoch, u32));
+}
+
+impl<B: Batch> AnyPort for Port<B> {
+    fn route(&mut self, epoch: Epoch, roots: &mut [Run], cx: &mut Shared) {
+        if !self.items.is_empty() {
+            let last = self.edges.len().saturating_sub(1);
+            for (i, edge) in self.edges.iter_mut().enumerate() {
+                let copy = if i == last { None } else { self.copy };
+                edge.route(&mut self.items, copy, &self.spans, roots, epoch, cx);
+            }
+            self.items.clear();
+        }
+        self.spans.clear();
+        self.done = 0;
+    }
+
+    fn seal(&mut self, before: Option<Nanos>, cx: &mut Shared) {
+        for edge in &mut self.edges {
+            edge.seal(before, cx);
+        }
+    }
+
+    fn open_since(&self) -> Option<Nanos> {
+        self.edges.iter().filter_map(Edge::open_since).min()
+    }
+
+    fn full(&self, cx: &Shared) -> bool {
+        self.edges.iter().any(|edge| cx.outbox.full(edge.id()))
+    }
+
+    fn has(&self, edge: EdgeId) -> bool {
+        self.edges.iter().any(|e| e.id() == edge)
+    }
+
+    fn recycle(&mut self, edge: EdgeId, body: Box<dyn super::AnyDelivery>) {
+        if let Some(edge) = self.edges.iter_mut().find(|e| e.id() == edge) {
+            edge.recycle(body);
+        }
+    }
+
+    fn buffered(&self) -> usize {
+        self.items.len()
+    }
+
+    fn adopt(&mut self, task: TaskId, epoch: Epoch, cx: &mut Shared) -> Option<Run> {
+        let keep = self.keep?;
+        if self.items.is_empty() {
+            return None;
+        }
+        let len = self.items.len();
+        Some(self.book.open(task, epoch, cx, |kept| {
+            for i in 0..len {
+                keep(&self.items, i, kept);
+            }
+        }))
+    }
+
+    fn keeps(&self) -> bool {
+        self.keep.is_some()
+    }
+
+    fn verdict(&mut self, verdict: &super::VerdictOp, cx: &mut Shared) -> Option<Ended> {
+        self.book.verdict(verdict, self.keep, cx)
+    }
+
+    fn retry_at(&self) -> Option<Nanos> {
+        self.book.retry_at()
+    }
+
+    fn retry(
+        &mut self,
+        runs: &mut Vec<Run>,
+        tasks: &mut Vec<TaskId>,
+        cx: &mut Shared,
+    ) -> Option<Epoch> {
+        let keep = self.keep?;
+        let mut epoch = None;
+        while self.items.len() < cx.plan.config.batch {
+            let Some((of, task, run, kept)) = self.book.next_due(epoch, cx) else { break };
+            epoch = Some(of);
+            for i in 0..kept.len() {
+                keep(kept, i, &mut self.items);
+            }
+            let at = u32::try_from(runs.len()).unwrap_or(u32::MAX);
+            runs.push(run);
+            tasks.push(task);
+            self.finish_tuple(at, true);
+        }
+        epoch
+    }
+
+    fn held(&self) -> Option<(Epoch, TaskId)> {
+        self.book.held()
+    }
+
+    fn take_emitted(&mut self) -> u64 {
+        std::mem::take(&mut self.emitted)
+    }
+
+    fn unfinished(&self, each: &mut dyn FnMut(TaskId, Epoch, u32)) {
+        self.book.unfinished(each);
+    }
+}

@@ -1,0 +1,346 @@
+//! One edge: which task gets each tuple, and the batches that are filling up for each worker.
+
+use core::fmt;
+
+use super::delivery::{AnyDelivery, Delivery};
+use super::port::{Run, Span};
+use super::shared::Shared;
+use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, Plan, TaskId, WorkerId};
+use crate::batch::{Batch, Places};
+use crate::grouping::{CopyItem, Rule};
+use crate::key::slot_of;
+use crate::report::Reason;
+
+/// An edge as declared.
+pub(crate) struct EdgeDef<B: Batch> {
+    pub(crate) id: EdgeId,
+    pub(crate) to: ComponentId,
+    pub(crate) rule: Rule<B>,
+    pub(crate) copy: Option<CopyItem<B>>,
+}
+
+impl<B: Batch> fmt::Debug for EdgeDef<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EdgeDef").field("id", &self.id).field("to", &self.to).finish_non_exhaustive()
+    }
+}
+
+/// A batch filling up for one worker.
+struct Open<B> {
+    delivery: Option<Box<Delivery<B>>>,
+    epoch: Epoch,
+    since: Nanos,
+    /// The run of the input that the newest run of the delivery stands for, this time of routing.
+    last: u32,
+}
+
+const NO_RUN: u32 = u32::MAX;
+const NO_TASK: u32 = u32::MAX;
+
+/// An edge at one sending worker.
+pub(crate) struct Edge<B: Batch> {
+    id: EdgeId,
+    to: ComponentId,
+    rule: Rule<B>,
+    copy: Option<CopyItem<B>>,
+    first_task: TaskId,
+    tasks: u32,
+    slot_bits: u32,
+    /// Worker and local number of each task, by the table of version `version`.
+    places: Vec<(WorkerId, u32)>,
+    version: usize,
+    turn: u32,
+    credit: Vec<i128>,
+    near: Vec<u32>,
+    open: Vec<Open<B>>,
+    pool: Vec<Box<Delivery<B>>>,
+    pool_limit: usize,
+    chosen: Vec<u32>,
+    hashes: Vec<u64>,
+}
+
+impl<B: Batch> Edge<B> {
+    pub(crate) fn new(def: &EdgeDef<B>, plan: &Plan, me: WorkerId) -> Self {
+        let to = &plan.components[def.to as usize];
+        let table = plan.tables.at(0);
+        let on = |worker: &dyn Fn(WorkerId) -> bool| -> Vec<u32> {
+            (0..to.tasks)
+                .filter(|task| worker(table.workers[(to.first_task + task) as usize]))
+                .collect()
+        };
+        // Local = same worker, then same node.
+        let mut near = on(&|worker| worker == me);
+        if near.is_empty() {
+            near = on(&|worker| plan.nodes[worker as usize] == plan.nodes[me as usize]);
+        }
+        let workers = plan.config.workers as usize;
+        let credit = if let Rule::Weighted(w) = &def.rule { vec![0; w.len()] } else { Vec::new() };
+        Edge {
+            id: def.id,
+            to: def.to,
+            rule: def.rule.clone(),
+            copy: def.copy,
+            first_task: to.first_task,
+            tasks: to.tasks,
+            slot_bits: plan.slot_bits(def.to),
+            places: Vec::new(),
+            version: usize::MAX,
+            turn: me % to.tasks.max(1),
+            credit,
+            near,
+            open: (0..workers)
+                .map(|_| Open { delivery: None, epoch: 0, since: 0, last: NO_RUN })
+                .collect(),
+            pool: Vec::with_capacity(4),
+            pool_limit: 2 * plan.config.queue + workers + 4,
+            chosen: Vec::new(),
+            hashes: Vec::new(),
+        }
+    }
+
+    pub(crate) fn id(&self) -> EdgeId {
+        self.id
+    }
+
+    /// Routes a buffer of items: copies where `copy` is given, else moves them out.
+    pub(crate) fn route(
+        &mut self,
+        items: &mut B,
+        copy: Option<CopyItem<B>>,
+        spans: &[Span],
+        roots: &mut [Run],
+        epoch: Epoch,
+        cx: &mut Shared,
+    ) {
+        self.look_up(epoch, &cx.plan);
+        for open in &mut self.open {
+            open.last = NO_RUN;
+        }
+        if let Rule::All(copy) = self.rule {
+            let len = items.len();
+            for task in 0..self.tasks {
+                let mut placer = Placer { edge: self, spans, span: 0, roots, epoch, cx };
+                for i in 0..len {
+                    if let Some(part) = placer.place_at(i, task) {
+                        copy(items, i, part);
+                    }
+                }
+            }
+            return;
+        }
+        self.choose(items);
+        let len = items.len();
+        let mut placer = Placer { edge: self, spans, span: 0, roots, epoch, cx };
+        match copy {
+            None => items.scatter(&mut placer),
+            Some(copy) => {
+                for i in 0..len {
+                    if let Some(part) = placer.place(i) {
+                        copy(items, i, part);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes the places of the tasks from the table of `epoch`, unless it is the one at hand.
+    fn look_up(&mut self, epoch: Epoch, plan: &Plan) {
+        let version = plan.tables.version(epoch);
+        if version != self.version {
+            let table = plan.tables.at(epoch);
+            let tasks = self.first_task as usize..(self.first_task + self.tasks) as usize;
+            self.places.clear();
+            self.places.extend(tasks.map(|task| (table.workers[task], table.local[task])));
+            self.version = version;
+        }
+    }
+
+    /// Fills `chosen` with the task of each item.
+    fn choose(&mut self, items: &B) {
+        let (len, tasks) = (items.len(), self.tasks);
+        self.chosen.clear();
+        match &self.rule {
+            Rule::Fields(hash) => {
+                self.hashes.clear();
+                hash(items, &mut self.hashes);
+                let bits = self.slot_bits;
+                // Slot s of 2^b belongs to task ⌊s · tasks / 2^b⌋.
+                self.chosen.extend(self.hashes.iter().map(|&hash| {
+                    let task = (u64::from(slot_of(hash, bits)) * u64::from(tasks)) >> bits;
+                    u32::try_from(task).unwrap_or(0)
+                }));
+            }
+            Rule::Shuffle => {
+                for _ in 0..len {
+                    self.chosen.push(self.turn);
+                    self.turn = if self.turn + 1 >= tasks { 0 } else { self.turn + 1 };
+                }
+            }
+            Rule::LocalOrShuffle => {
+                let near = u32::try_from(self.near.len()).unwrap_or(u32::MAX);
+                for _ in 0..len {
+                    self.turn = if self.turn + 1 >= near { 0 } else { self.turn + 1 };
+                    self.chosen.push(self.near.get(self.turn as usize).copied().unwrap_or(0));
+                }
+            }
+            Rule::Global => self.chosen.resize(len, 0),
+            Rule::Direct(task) => {
+                task(items, tasks, &mut self.chosen);
+            }
+            Rule::Weighted(weights) => {
+                let total: i128 = weights.iter().map(|&w| i128::from(w)).sum();
+                for _ in 0..len {
+                    // Smooth weighted round robin: all gain their weight, the richest pays the sum.
+                    let mut best = 0;
+                    for (i, (credit, &weight)) in self.credit.iter_mut().zip(weights).enumerate() {
+                        *credit += i128::from(weight);
+                        if i == 0 || *credit > best {
+                            best = *credit;
+                        }
+                    }
+                    let at = self.credit.iter().position(|&c| c == best).unwrap_or(0);
+                    if let Some(credit) = self.credit.get_mut(at) {
+                        *credit -= total;
+                    }
+                    self.chosen.push(u32::try_from(at).unwrap_or(0));
+                }
+            }
+            Rule::All(_) => {}
+        }
+    }
+
+    /// Seals open batches, with `before` only those open since then or earlier.
+    pub(crate) fn seal(&mut self, before: Option<Nanos>, cx: &mut Shared) {
+        for worker in 0..self.open.len() {
+            if before.is_none_or(|before| self.open[worker].since <= before) {
+                self.seal_for(worker, cx);
+            }
+        }
+    }
+
+    fn seal_for(&mut self, worker: usize, cx: &mut Shared) {
+        let open = &mut self.open[worker];
+        let Some(body) = open.delivery.take() else { return };
+        open.last = NO_RUN;
+        cx.edges[self.id as usize].transferred += body.tuples as u64;
+        cx.outbox.push(Envelope {
+            from: cx.me,
+            to: u32::try_from(worker).unwrap_or(0),
+            component: self.to,
+            edge: self.id,
+            epoch: open.epoch,
+            number: 0,
+            incarnation: cx.incarnation,
+            body,
+        });
+    }
+
+    pub(crate) fn open_since(&self) -> Option<Nanos> {
+        self.open.iter().filter(|o| o.delivery.is_some()).map(|o| o.since).min()
+    }
+
+    /// Takes back a delivery for the next use.
+    pub(crate) fn recycle(&mut self, body: Box<dyn AnyDelivery>) {
+        if self.pool.len() < self.pool_limit
+            && let Ok(mut delivery) = body.into_any().downcast::<Delivery<B>>()
+        {
+            delivery.reset();
+            self.pool.push(delivery);
+        }
+    }
+
+    /// The batch for `worker` at `epoch`, opened if need be.
+    fn open_for(&mut self, worker: usize, epoch: Epoch, cx: &mut Shared) {
+        let open = &self.open[worker];
+        if let Some(delivery) = &open.delivery {
+            if open.epoch == epoch && delivery.tuples < cx.plan.config.batch {
+                return;
+            }
+            self.seal_for(worker, cx);
+        }
+        let delivery = self.pool.pop().unwrap_or_else(|| Box::new(Delivery::new(self.copy)));
+        // In flight from here on: the frontier must not pass a batch that is still filling up.
+        cx.changes.in_flight(self.to, epoch, 1);
+        self.open[worker] =
+            Open { delivery: Some(delivery), epoch, since: cx.now.mono, last: NO_RUN };
+    }
+}
+
+/// Puts item after item into the batch of its task's worker, and hangs it from its root.
+struct Placer<'a, B: Batch> {
+    edge: &'a mut Edge<B>,
+    spans: &'a [Span],
+    span: usize,
+    roots: &'a mut [Run],
+    epoch: Epoch,
+    cx: &'a mut Shared,
+}
+
+impl<B: Batch> Places<B> for Placer<'_, B> {
+    #[inline]
+    fn place(&mut self, i: usize) -> Option<&mut B> {
+        let task = self.edge.chosen.get(i).copied().unwrap_or(NO_TASK);
+        self.place_at(i, task)
+    }
+}
+
+impl<B: Batch> Placer<'_, B> {
+    #[inline]
+    fn place_at(&mut self, i: usize, task: u32) -> Option<&mut B> {
+        let run = self.run_of(i);
+        if task >= self.edge.tasks {
+            self.lead_astray(run, task);
+            return None;
+        }
+        let (worker, local) = self.edge.places[task as usize];
+        let (worker, local) = (worker as usize, local as usize);
+        self.edge.open_for(worker, self.epoch, self.cx);
+        let open = &mut self.edge.open[worker];
+        let delivery = open.delivery.as_mut()?;
+        while delivery.parts.len() <= local {
+            delivery.parts.push(super::delivery::Part {
+                items: B::default(),
+                spans: Vec::new(),
+                lost: Vec::new(),
+            });
+        }
+        delivery.tuples += 1;
+        let part = delivery.parts.get_mut(local)?;
+        if run != NO_RUN {
+            if open.last != run {
+                // The tuples of one root that travel together hang from one id.
+                let root = self.roots.get_mut(run as usize)?;
+                let id = acker::Delta::EMPTY.with(self.cx.edge_ids.next_id());
+                root.untold = root.untold.merge(id);
+                delivery.runs.push(Run::new(root.track, id));
+                open.last = run;
+            }
+            let last = u32::try_from(delivery.runs.len() - 1).unwrap_or(NO_RUN);
+            let end = u32::try_from(part.items.len() + 1).unwrap_or(u32::MAX);
+            match part.spans.last_mut() {
+                Some(span) if span.run == last => span.end = end,
+                _ => part.spans.push(Span { run: last, end }),
+            }
+        }
+        Some(&mut part.items)
+    }
+
+    /// The run that item `i` hangs from; items come in order (again from 0 for `all`).
+    #[inline]
+    fn run_of(&mut self, i: usize) -> u32 {
+        while let Some(span) = self.spans.get(self.span) {
+            if (span.end as usize) > i {
+                return span.run;
+            }
+            self.span += 1;
+        }
+        NO_RUN
+    }
+
+    fn lead_astray(&mut self, run: u32, task: u32) {
+        let to = &self.cx.plan.components[self.edge.to as usize];
+        let reason =
+            Reason::NoSuchTask { component: to.name.clone(), task, tasks: self.edge.tasks };
+        self.cx.astray.push((run, reason));
+    }
+}

@@ -1,0 +1,175 @@
+//! What the components of one worker share: identity, time, ids, outbox, progress, acks.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use acker::{IdGen, RootId, Update};
+
+use super::message::{AckKind, AckOp, Change, FailOp, InitOp};
+use super::outbox::Outbox;
+use super::{ComponentId, Epoch, Nanos, Plan, TaskId, WorkerId};
+use crate::config::whole;
+use crate::report::{DeadLetter, EdgeCounters, Reason, RunError};
+
+/// The time of one step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// Monotonic time: linger, timers, latencies.
+    pub mono: Nanos,
+    /// The clock of time-outs and retries: it stands while the engine does.
+    pub clock: Nanos,
+}
+
+/// Changes of progress since the last report.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) list: Vec<Change>,
+}
+
+impl Changes {
+    pub(crate) fn in_flight(&mut self, component: ComponentId, epoch: Epoch, by: i64) {
+        for change in self.list.iter_mut().rev() {
+            if let Change::InFlight { component: c, epoch: e, delta } = change
+                && *c == component
+                && *e == epoch
+            {
+                *delta += by;
+                return;
+            }
+        }
+        self.list.push(Change::InFlight { component, epoch, delta: by });
+    }
+}
+
+/// Shared state of one worker's components.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) me: WorkerId,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) now: Now,
+    pub(crate) incarnation: u64,
+    pub(crate) edge_ids: IdGen,
+    pub(crate) root_ids: IdGen,
+    pub(crate) outbox: Outbox,
+    pub(crate) changes: Changes,
+    /// Operations by the worker that tracks the root.
+    pub(crate) acks: Vec<Vec<AckOp>>,
+    pub(crate) inits: Vec<Vec<InitOp>>,
+    pub(crate) fails: Vec<FailOp>,
+    pub(crate) edges: Vec<EdgeCounters>,
+    pub(crate) dead: Vec<DeadLetter>,
+    pub(crate) replayed: u64,
+    /// Runs whose direct grouping named no task: of the batch under way.
+    pub(crate) astray: Vec<(u32, Reason)>,
+    pub(crate) fatal: Option<RunError>,
+    pub(crate) watermarks: Watermarks,
+}
+
+impl Shared {
+    pub(crate) fn new(me: WorkerId, plan: &Arc<Plan>, incarnation: u64) -> Self {
+        let config = &plan.config;
+        let workers = config.workers as usize;
+        // Two generators a worker and incarnation, all of one seed and none of one stream.
+        let stream = (incarnation << 33) | (u64::from(me) << 1);
+        Shared {
+            me,
+            plan: Arc::clone(plan),
+            now: Now::default(),
+            incarnation,
+            edge_ids: IdGen::from_seed(config.seed, stream),
+            root_ids: IdGen::from_seed(config.seed, stream | 1),
+            outbox: Outbox::new(plan.edges.len(), workers, config.queue),
+            changes: Changes::default(),
+            acks: (0..workers).map(|_| Vec::new()).collect(),
+            inits: (0..workers).map(|_| Vec::new()).collect(),
+            fails: Vec::new(),
+            edges: vec![EdgeCounters::default(); plan.edges.len()],
+            dead: Vec::new(),
+            replayed: 0,
+            astray: Vec::new(),
+            fatal: None,
+            watermarks: Watermarks::default(),
+        }
+    }
+
+    pub(crate) fn tracked(&self) -> bool {
+        self.plan.config.tracked()
+    }
+
+    pub(crate) fn init(&mut self, track: RootId, task: TaskId, epoch: Epoch, of: acker::Delta) {
+        let owner = self.plan.tables.at(epoch).owner(track);
+        self.inits[owner as usize].push(InitOp { track, epoch, task, produced: of });
+    }
+
+    pub(crate) fn ack(&mut self, track: RootId, epoch: Epoch, update: Update) {
+        let owner = self.plan.tables.at(epoch).owner(track);
+        self.acks[owner as usize].push(AckOp { track, epoch, kind: AckKind::Update(update) });
+    }
+
+    pub(crate) fn touch(&mut self, track: RootId, epoch: Epoch, at: ComponentId) {
+        let owner = self.plan.tables.at(epoch).owner(track);
+        self.acks[owner as usize].push(AckOp { track, epoch, kind: AckKind::Touch(at) });
+    }
+
+    pub(crate) fn fail(&mut self, track: RootId, epoch: Epoch, reason: Reason) {
+        self.fails.push(FailOp { track, epoch, reason: Arc::new(reason) });
+    }
+
+    /// The wait before the attempt after number `attempt`.
+    pub(crate) fn backoff(&self, attempt: u32) -> Nanos {
+        let config = &self.plan.config;
+        let base = whole(config.backoff);
+        base.saturating_mul(1 << (attempt.saturating_sub(1)).min(40)).min(whole(config.max_backoff))
+    }
+
+    /// Writes a dead letter.
+    pub(crate) fn bury(
+        &mut self,
+        task: TaskId,
+        epoch: Epoch,
+        attempts: u32,
+        reason: Arc<Reason>,
+        item: Box<dyn Any + Send>,
+    ) {
+        let component = self.name_of(task).to_owned();
+        let index = self.index_of(task);
+        self.dead.push(DeadLetter { component, task: index, epoch, attempts, reason, item });
+    }
+
+    pub(crate) fn name_of(&self, task: TaskId) -> &str {
+        &self.plan.components[self.plan.component_of(task) as usize].name
+    }
+
+    /// A task's number within its component.
+    pub(crate) fn index_of(&self, task: TaskId) -> u32 {
+        let component = &self.plan.components[self.plan.component_of(task) as usize];
+        task.saturating_sub(component.first_task)
+    }
+}
+
+/// Watermarks by epoch, as the coordinator gave them out.
+#[derive(Debug, Default)]
+pub(crate) struct Watermarks {
+    given: std::collections::VecDeque<(Epoch, Option<i64>)>,
+}
+
+impl Watermarks {
+    pub(crate) fn give(&mut self, epoch: Epoch, mark: Option<i64>) {
+        let at = self.given.partition_point(|&(e, _)| e < epoch);
+        if self.given.get(at).is_none_or(|&(e, _)| e != epoch) {
+            self.given.insert(at, (epoch, mark));
+        }
+    }
+
+    pub(crate) fn of(&self, epoch: Epoch) -> Option<Option<i64>> {
+        let at = self.given.partition_point(|&(e, _)| e < epoch);
+        self.given.get(at).filter(|&&(e, _)| e == epoch).map(|&(_, mark)| mark)
+    }
+
+    /// Forgets epochs below `epoch`, which are closed everywhere, but for the last of them.
+    pub(crate) fn forget_below(&mut self, epoch: Epoch) {
+        while self.given.front().is_some_and(|&(e, _)| e.saturating_add(1) < epoch) {
+            self.given.pop_front();
+        }
+    }
+}

@@ -1,0 +1,402 @@
+//! The tasks of one spout at one worker: emission within bounds, epochs, watermarks, replay.
+
+use core::fmt;
+
+use super::bolt_host::{Make, not_open};
+use super::host::{Host, LocalTask, Work, announce, guarded, retry_port};
+use super::message::{Change, Idle};
+use super::port::{AnyPort, Ended, Port, Ports, Run, Span};
+use super::shared::Shared;
+use super::worker::Sink;
+use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
+use crate::batch::{Batch, Places};
+use crate::component::{Poll, Spout, TaskContext};
+use crate::config::whole;
+use crate::emitter::{EmitState, SpoutClock, SpoutEmitter};
+use crate::report::{Reason, RunError, WorkerFigures, chain, latencies, note};
+
+/// Whether a spout task has something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Has {
+    /// Call it.
+    Some,
+    /// Nothing before this time, or a wake.
+    NothingUntil(Nanos),
+    /// Nothing ever again.
+    Ended,
+}
+
+#[derive(Debug)]
+struct Task {
+    local: LocalTask,
+    has: Has,
+    pending: usize,
+    clock: SpoutClock,
+    /// The epoch that its next record takes.
+    epoch: Epoch,
+    /// Whether it emitted in that epoch.
+    stamped: bool,
+    /// Left out of the last watermark: it must not fall behind the one given out meanwhile.
+    returning: bool,
+}
+
+/// The tasks of one spout at one worker.
+pub(crate) struct SpoutHost<S: Spout> {
+    component: ComponentId,
+    make: Make<S>,
+    contexts: Vec<TaskContext>,
+    spouts: Vec<S>,
+    tasks: Vec<Task>,
+    port: Port<S::Out>,
+    state: EmitState,
+    horizon: Epoch,
+    turn: usize,
+    runs: Vec<Run>,
+    owners: Vec<TaskId>,
+    latency: Option<hdrhistogram::Histogram<u64>>,
+}
+
+impl<S: Spout> fmt::Debug for SpoutHost<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpoutHost").field("tasks", &self.tasks).finish_non_exhaustive()
+    }
+}
+
+impl<S: Spout> SpoutHost<S> {
+    pub(crate) fn new(
+        component: ComponentId,
+        make: Make<S>,
+        mut port: Port<S::Out>,
+        contexts: Vec<TaskContext>,
+        plan: &super::Plan,
+    ) -> Self {
+        let tasks: Vec<Task> = contexts
+            .iter()
+            .map(|c| Task {
+                local: LocalTask { id: c.task, index: c.index, ..LocalTask::default() },
+                has: Has::Some,
+                pending: 0,
+                clock: SpoutClock::default(),
+                epoch: 0,
+                stamped: false,
+                returning: false,
+            })
+            .collect();
+        if plan.config.tracked() {
+            port.book.reserve(plan.config.max_pending.saturating_mul(tasks.len()));
+        }
+        SpoutHost {
+            component,
+            make,
+            contexts,
+            spouts: Vec::new(),
+            tasks,
+            port,
+            state: EmitState { limit: plan.config.record_limit, ..EmitState::default() },
+            horizon: 0,
+            turn: 0,
+            runs: Vec::new(),
+            owners: Vec::new(),
+            latency: latencies(),
+        }
+    }
+
+    fn ready(&self, task: &Task, cx: &Shared) -> bool {
+        let has = match task.has {
+            Has::Some => true,
+            Has::NothingUntil(at) => at <= cx.now.mono,
+            Has::Ended => false,
+        };
+        has && task.epoch < self.horizon
+            && (!cx.tracked() || task.pending < cx.plan.config.max_pending)
+            && (!task.returning || task.epoch == 0 || cx.watermarks.of(task.epoch - 1).is_some())
+    }
+
+    /// Takes records over the size limit out of the buffer: each is a dead letter.
+    fn bury_oversize(&mut self, at: usize, cx: &mut Shared) {
+        let mut sieve = Sieve { good: S::Out::default(), bad: Vec::new(), which: Vec::new() };
+        sieve.which.extend(self.state.oversize.iter().map(|&(i, _)| i));
+        self.port.items.scatter(&mut sieve);
+        self.port.items = sieve.good;
+        let local = &mut self.tasks[at].local;
+        let (id, task, epoch, limit) =
+            (local.id, local.index, self.state.epoch, self.state.limit);
+        for ((_, size), item) in self.state.oversize.drain(..).zip(sieve.bad) {
+            local.failed += 1;
+            let component = cx.name_of(id).to_owned();
+            let reason = Reason::TooLarge { component, task, size, limit };
+            cx.bury(id, epoch, 1, std::sync::Arc::new(reason), Box::new(item));
+        }
+    }
+
+    /// Makes every buffered record a root of its own and sends it on its way.
+    fn release(&mut self, at: usize, cx: &mut Shared) {
+        let epoch = self.state.epoch;
+        let id = self.tasks[at].local.id;
+        let len = self.port.items.len();
+        self.runs.clear();
+        self.owners.clear();
+        self.port.finish_tuple(0, false);
+        if let (true, Some(keep)) = (cx.tracked(), self.port.keep) {
+            let Port { items, book, spans, .. } = &mut self.port;
+            for i in 0..len {
+                self.runs.push(book.open(id, epoch, cx, |kept| keep(items, i, kept)));
+                self.owners.push(id);
+                let i = u32::try_from(i).unwrap_or(u32::MAX);
+                spans.push(Span { run: i, end: i + 1 });
+            }
+            self.tasks[at].pending += len;
+        }
+        self.port.route(epoch, &mut self.runs, cx);
+        announce(&mut self.runs, &self.owners, epoch, cx);
+        let task = &mut self.tasks[at];
+        task.local.emitted += self.port.take_emitted();
+        task.stamped |= len > 0;
+        cx.changes.list.push(Change::Records(len as u64));
+    }
+}
+
+/// Parts the records over the size limit from the others.
+struct Sieve<B> {
+    good: B,
+    bad: Vec<B>,
+    which: Vec<usize>,
+}
+
+impl<B: Batch> Places<B> for Sieve<B> {
+    fn place(&mut self, i: usize) -> Option<&mut B> {
+        if self.which.contains(&i) {
+            self.bad.push(B::default());
+            self.bad.last_mut()
+        } else {
+            Some(&mut self.good)
+        }
+    }
+}
+
+impl<S: Spout> Host for SpoutHost<S> {
+    fn component(&self) -> ComponentId {
+        self.component
+    }
+
+    fn open(&mut self, waker: &std::task::Waker) -> Result<(), RunError> {
+        for context in &mut self.contexts {
+            context.waker = waker.clone();
+            let spout = match guarded(|| (self.make)(context)) {
+                Ok(Ok(spout)) => spout,
+                Ok(Err(error)) => return Err(not_open(context, chain(&*error))),
+                Err(panic) => return Err(not_open(context, panic)),
+            };
+            self.spouts.push(spout);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, _: &mut Work, _: &mut Shared, _: &mut dyn Sink) -> bool {
+        true
+    }
+
+    fn may_emit(&self, cx: &Shared) -> bool {
+        !self.port.full(cx) && self.tasks.iter().any(|task| self.ready(task, cx))
+    }
+
+    fn emit(&mut self, cx: &mut Shared, sink: &mut dyn Sink) {
+        let count = self.tasks.len();
+        let Some(at) = (0..count)
+            .map(|i| (self.turn + i) % count)
+            .find(|&at| self.ready(&self.tasks[at], cx))
+        else {
+            return;
+        };
+        self.turn = (at + 1) % count;
+        let batch = cx.plan.config.batch;
+        let task = &mut self.tasks[at];
+        let id = task.local.id;
+        let mut room = batch;
+        if cx.tracked() {
+            room = room.min(cx.plan.config.max_pending - task.pending);
+        }
+        if task.returning && task.epoch > 0 {
+            let given = cx.watermarks.of(task.epoch - 1).flatten();
+            task.clock.floor = task.clock.floor.max(given);
+        }
+        self.state.now = cx.now.mono;
+        self.state.epoch = task.epoch;
+        sink.enter(id);
+        let (spout, port, state) = (&mut self.spouts[at], &mut self.port, &mut self.state);
+        let clock = &mut task.clock;
+        let outcome = guarded(|| {
+            while port.items.len() < room {
+                let next = spout.next(&mut SpoutEmitter { port, state, clock, room });
+                match next {
+                    Ok(Poll::More) => {}
+                    other => return other,
+                }
+            }
+            Ok(Poll::More)
+        });
+        let emitted = self.port.items.len() as u64;
+        task.local.records += emitted;
+        task.local.charge(sink.lap(id, emitted));
+        task.local.late += std::mem::take(&mut task.clock.late);
+        task.has = match outcome {
+            Ok(Ok(Poll::More)) => Has::Some,
+            Ok(Ok(Poll::Idle(wait))) => Has::NothingUntil(
+                wait.map_or(Nanos::MAX, |wait| cx.now.mono.saturating_add(whole(wait).max(1))),
+            ),
+            Ok(Ok(Poll::End)) => Has::Ended,
+            Ok(Err(error)) => {
+                self.fail(at, chain(&*error), cx);
+                return;
+            }
+            Err(panic) => {
+                self.fail(at, panic, cx);
+                return;
+            }
+        };
+        if task.has == Has::Ended {
+            cx.changes.list.push(Change::Ended(id));
+        }
+        if !self.state.oversize.is_empty() {
+            self.bury_oversize(at, cx);
+        }
+        if !self.port.items.is_empty() {
+            self.tasks[at].returning = false;
+            self.release(at, cx);
+        }
+    }
+
+    fn wake(&mut self) {
+        for task in &mut self.tasks {
+            if matches!(task.has, Has::NothingUntil(_)) {
+                task.has = Has::Some;
+            }
+        }
+    }
+
+    fn advance(&mut self, end: Epoch, horizon: Epoch, cx: &mut Shared) {
+        self.horizon = horizon;
+        let to = end.min(horizon);
+        for task in &mut self.tasks {
+            if task.epoch >= to {
+                continue;
+            }
+            // Idle for a whole epoch, or ended: left out of the watermark.
+            let idle = task.has == Has::Ended
+                || (!task.stamped && matches!(task.has, Has::NothingUntil(_)));
+            task.returning = idle;
+            let mark = if idle { Err(Idle) } else { Ok(task.clock.mark) };
+            task.epoch = to;
+            task.stamped = false;
+            cx.changes.list.push(Change::Stamps { task: task.local.id, epoch: to, mark });
+        }
+    }
+
+    fn drain(&mut self, cx: &mut Shared) {
+        for task in &mut self.tasks {
+            if task.has != Has::Ended {
+                task.has = Has::Ended;
+                cx.changes.list.push(Change::Ended(task.local.id));
+            }
+        }
+    }
+
+    fn wake_at(&self) -> Option<Nanos> {
+        self.tasks
+            .iter()
+            .filter_map(|task| match task.has {
+                Has::NothingUntil(at) if at < Nanos::MAX => Some(at),
+                _ => None,
+            })
+            .min()
+    }
+
+    fn flush(&mut self, _: Option<Epoch>, _: bool, _: &mut Shared, _: &mut dyn Sink) -> bool {
+        false
+    }
+
+    fn close(&mut self, _: Epoch, _: &mut Shared, _: &mut dyn Sink) -> bool {
+        false
+    }
+
+    fn timers(&mut self, _: Epoch, _: &mut Shared, _: &mut dyn Sink) -> bool {
+        false
+    }
+
+    fn closed(&self) -> Epoch {
+        Epoch::MAX
+    }
+
+    fn full(&mut self, cx: &Shared) -> bool {
+        self.port.full(cx)
+    }
+
+    fn seal(&mut self, before: Option<Nanos>, cx: &mut Shared) {
+        self.port.seal(before, cx);
+    }
+
+    fn open_since(&mut self) -> Option<Nanos> {
+        self.port.open_since()
+    }
+
+    fn recycle(&mut self, edge: EdgeId, body: Box<dyn AnyDelivery>) {
+        self.port.recycle(edge, body);
+    }
+
+    fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) -> Option<Ended> {
+        let ended = self.port.verdict(verdict, cx)?;
+        let id = match &ended {
+            Ended::Retry => return Some(ended),
+            Ended::Acked { task, .. } | Ended::Dead { task } => *task,
+        };
+        if let Some(task) = self.tasks.iter_mut().find(|task| task.local.id == id) {
+            task.pending = task.pending.saturating_sub(1);
+            match ended {
+                Ended::Acked { born, .. } => {
+                    task.local.acked += 1;
+                    note(&mut self.latency, cx.now.mono.saturating_sub(born));
+                }
+                _ => task.local.failed += 1,
+            }
+        }
+        Some(ended)
+    }
+
+    fn retry(&mut self, cx: &mut Shared) -> bool {
+        retry_port(&mut self.port, &mut self.runs, &mut self.owners, cx)
+    }
+
+    fn retry_at(&mut self) -> Option<Nanos> {
+        self.port.retry_at()
+    }
+
+    fn held(&mut self) -> Option<(Epoch, TaskId)> {
+        self.port.held()
+    }
+
+    fn figures(&mut self, cx: &Shared, to: &mut WorkerFigures) {
+        to.tasks.extend(self.tasks.iter().map(|task| task.local.stats(cx)));
+        self.port
+            .unfinished(&mut |task, epoch, attempt| to.unfinished.push((task, epoch, attempt)));
+        if let Some(mine) = self.latency.take() {
+            match &mut to.latency {
+                Some(all) => {
+                    // Same bounds, so this cannot fail.
+                    let _ = all.add(&mine);
+                }
+                none => *none = Some(mine),
+            }
+        }
+    }
+}
+
+impl<S: Spout> SpoutHost<S> {
+    fn fail(&mut self, at: usize, message: String, cx: &mut Shared) {
+        let local = self.tasks[at].local;
+        cx.fatal.get_or_insert(RunError::Spout {
+            component: cx.name_of(local.id).to_owned(),
+            task: local.index,
+            message,
+        });
+    }
+}

@@ -1,0 +1,3 @@
+//! Ready-made topologies, over the public API alone.
+
+pub mod wordcount;

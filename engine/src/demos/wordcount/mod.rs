@@ -1,0 +1,155 @@
+//! WordCount: lines → words by shuffle → counts by fields → one table of totals.
+//!
+//! What a word is stands in [`tokenize`]; the spout, the counters and every check share that rule.
+
+mod bolts;
+pub mod generate;
+pub mod input;
+mod spouts;
+pub mod tokenize;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use bolts::{Count, Split, Table, Totals};
+use generate::Generator;
+use input::{InputError, InputStats, Limits, Lines, Source};
+pub use spouts::{GeneratorSpout, LineSpout, Read};
+
+use crate::{BuildErrors, Config, Grouping, Stream, Text, Topology, TopologyBuilder};
+
+/// Where the lines come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The seeded generator, so many lines.
+    Generated(u64),
+    /// A file or the standard input.
+    Input(Source),
+}
+
+/// Tasks of each component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tasks {
+    /// Of the spout.
+    pub lines: u32,
+    /// Of the bolt that splits.
+    pub split: u32,
+    /// Of the bolt that counts.
+    pub count: u32,
+}
+
+/// WordCount, ready to run, and what it leaves behind.
+#[derive(Debug)]
+pub struct WordCount {
+    /// The topology; run it by any driver.
+    pub topology: Topology,
+    totals: Totals,
+    read: Read,
+}
+
+/// Why WordCount could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The input cannot be read.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The topology or a setting is wrong.
+    #[error(transparent)]
+    Build(#[from] BuildErrors),
+}
+
+/// The result of a run: words with their counts.
+#[derive(Debug)]
+pub struct Results {
+    totals: Totals,
+    read: Read,
+}
+
+impl WordCount {
+    /// Sets up WordCount over `origin`.
+    ///
+    /// # Errors
+    /// An input that cannot be opened; settings that make no sense.
+    pub fn new(origin: &Origin, tasks: Tasks, config: Config) -> Result<Self, SetupError> {
+        let mut builder = Topology::builder();
+        let totals = Totals::default();
+        let read = Read::default();
+        let lines = match origin {
+            Origin::Generated(lines) => {
+                let (seed, lines) = (config.seed, *lines);
+                builder.spout("lines", tasks.lines, move |task| {
+                    let generator = Generator::new(seed, task.index(), task.tasks(), lines);
+                    Ok(GeneratorSpout::new(generator))
+                })
+            }
+            Origin::Input(source) => {
+                let parts = input::open(source, tasks.lines as usize, Limits::default())?;
+                file_spout(&mut builder, tasks.lines, parts, &read)
+            }
+        };
+        count_words(&mut builder, lines, tasks, &totals);
+        let topology = builder.build(config)?;
+        Ok(WordCount { topology, totals, read })
+    }
+
+    /// Parts the topology, to be run, from what it will leave behind.
+    #[must_use]
+    pub fn split(self) -> (Topology, Results) {
+        (self.topology, Results { totals: self.totals, read: self.read })
+    }
+}
+
+impl Results {
+    /// Words with their counts: the most frequent first, equals by their bytes.
+    #[must_use]
+    pub fn counts(&self) -> Vec<(Box<[u8]>, u64)> {
+        let totals = self.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts: Vec<_> = totals.iter().map(|(word, &n)| (word.clone(), n)).collect();
+        counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        counts
+    }
+
+    /// What was read of a file or the standard input.
+    #[must_use]
+    pub fn read(&self) -> InputStats {
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn file_spout(
+    builder: &mut TopologyBuilder,
+    tasks: u32,
+    parts: Vec<Lines>,
+    read: &Read,
+) -> Stream<Text> {
+    let parts: Mutex<Vec<Option<Lines>>> = Mutex::new(parts.into_iter().map(Some).collect());
+    let read = Arc::clone(read);
+    builder.spout("lines", tasks, move |task| {
+        let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = parts.get_mut(task.index() as usize).and_then(Option::take);
+        let mut lines = part.ok_or("the input can be read once only")?;
+        lines.set_waker(task.waker().clone());
+        Ok(LineSpout::new(lines, Arc::clone(&read)))
+    })
+}
+
+/// Joins split, count and table to a stream of lines. `totals` holds the result at the end.
+pub fn count_words(
+    builder: &mut TopologyBuilder,
+    lines: Stream<Text>,
+    tasks: Tasks,
+    totals: &Totals,
+) {
+    let words = builder
+        .bolt("split", tasks.split, |_| Ok(Split::default()))
+        .input(lines, Grouping::local_or_shuffle())
+        .done();
+    let counts = builder
+        .bolt("count", tasks.count, |_| Ok(Count::default()))
+        .input(words, Grouping::whole())
+        .done();
+    let totals = Arc::clone(totals);
+    builder
+        .bolt("table", 1, move |_| Ok(Table::new(Arc::clone(&totals))))
+        .input(counts, Grouping::global())
+        .done();
+}

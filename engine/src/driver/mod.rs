@@ -1,0 +1,3 @@
+//! Drivers carry the core's messages and tell it the time.
+
+pub mod threads;

@@ -1,0 +1,209 @@
+//! The coordinator's thread: reports in, words out, the clock, the end, the report.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::letters::{LetterHandler, Letters};
+use super::office::{Office, Papers, Post, Stop};
+use super::{Status, summary};
+use crate::config::whole;
+use crate::core::{Change, Coordinator, CoordinatorSink, Empty, Nanos, Stall, Word, WorkerId};
+use crate::report::{Report, RunError, WorkerFigures, WorkerStats};
+use crate::topology::Topology;
+
+/// The longest sleep: the grain of the clock of time-outs.
+const GRAIN: Duration = Duration::from_millis(5);
+/// The shortest: reports that are not urgent are gathered for so long.
+const GATHER: Duration = Duration::from_micros(500);
+/// How long workers may take to stop before they are given up as stuck.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The coordinator's hands.
+struct Hands(Arc<Office>);
+
+impl CoordinatorSink for Hands {
+    fn word(&mut self, to: WorkerId, word: Word) {
+        self.0.mailbox(to).post(Post::Word(word));
+    }
+
+    fn recycle(&mut self, to: WorkerId, changes: Vec<Change>) {
+        self.0.mailbox(to).leave(Post::Empty(Empty::Changes(changes)));
+    }
+}
+
+/// What the end of the workers left.
+pub(super) type Ends = Vec<Option<(WorkerFigures, WorkerStats)>>;
+
+/// A run from the coordinator's side.
+pub(super) struct Running {
+    office: Arc<Office>,
+    coordinator: Coordinator,
+    hands: Hands,
+    letters: Letters,
+    status: Arc<Mutex<Status>>,
+    papers: Papers,
+    ends: Ends,
+    ended: usize,
+    stalls: Vec<Stall>,
+    overruns: Vec<(u32, Nanos)>,
+    dead: u64,
+    failed: Option<RunError>,
+    asked: Stop,
+    drain_by: Option<Nanos>,
+}
+
+impl Running {
+    pub(super) fn new(
+        topology: &Topology,
+        office: &Arc<Office>,
+        status: &Arc<Mutex<Status>>,
+        letters: Option<LetterHandler>,
+    ) -> Result<Self, RunError> {
+        let workers = topology.plan().config.workers as usize;
+        Ok(Running {
+            office: Arc::clone(office),
+            coordinator: Coordinator::new(topology, 0),
+            hands: Hands(Arc::clone(office)),
+            letters: Letters::start(letters, Report::LETTERS, office)?,
+            status: Arc::clone(status),
+            papers: Papers::default(),
+            ends: (0..workers).map(|_| None).collect(),
+            ended: 0,
+            stalls: Vec::new(),
+            overruns: Vec::new(),
+            dead: 0,
+            failed: None,
+            asked: Stop::Never,
+            drain_by: None,
+        })
+    }
+
+    pub(super) fn run(mut self, threads: Vec<JoinHandle<()>>) -> Result<Report, RunError> {
+        let overrun = whole(self.office.plan.config.overrun);
+        self.coordinator.start(self.office.watch.mono(), &mut self.hands);
+        let mut last = self.office.watch.mono();
+        let mut next = last;
+        while !self.coordinator.finished() {
+            let now = self.office.watch.mono();
+            let nap = Duration::from_nanos(next.saturating_sub(now)).clamp(GATHER, GRAIN);
+            self.read(nap);
+            let overrunning = self.office.watch.overrunning(overrun);
+            last = self.office.watch.tick(last, !overrunning.is_empty());
+            self.heed(last);
+            next = self.coordinator.tick(last, &mut self.hands);
+            self.publish(last, &overrunning);
+        }
+        let complete = self.asked == Stop::Never && self.failed.is_none();
+        let drained = self.asked == Stop::Drain && self.failed.is_none();
+        let stuck = self.dismiss(threads, overrun);
+        let elapsed = Duration::from_nanos(self.office.watch.mono());
+        let drain = self.office.plan.config.drain;
+        let letters = self.letters.finish(drain);
+        // A fault of the handler may have come with the very last letter.
+        self.office.desk().take(Duration::ZERO, &mut self.papers);
+        if let Some(error) = self.failed.or(self.papers.failed.take()) {
+            return Err(error);
+        }
+        let rest = summary::Rest {
+            complete,
+            drained,
+            elapsed,
+            epochs: self.coordinator.closed(),
+            dead: self.dead,
+            letters: letters?,
+            stalls: self.stalls,
+            overruns: self.overruns,
+            stuck,
+        };
+        Ok(summary::report(&self.office.plan, self.ends, rest))
+    }
+
+    /// Takes what is on the desk.
+    fn read(&mut self, nap: Duration) {
+        self.office.desk().take(nap, &mut self.papers);
+        let now = self.office.watch.mono();
+        for report in self.papers.reports.drain(..) {
+            self.coordinator.report(now, report, &mut self.hands);
+        }
+        for letter in self.papers.letters.drain(..) {
+            self.dead += 1;
+            self.letters.take(letter, &self.office);
+        }
+        for (task, time) in self.papers.overruns.drain(..) {
+            // The longest of each task.
+            match self.overruns.iter_mut().find(|(of, _)| *of == task) {
+                Some((_, longest)) => *longest = (*longest).max(time),
+                None => self.overruns.push((task, time)),
+            }
+        }
+        for (worker, with) in self.papers.ended.drain(..) {
+            self.ended += 1;
+            self.ends[worker as usize] = with;
+        }
+        if let Some(error) = self.papers.failed.take() {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    /// Does as it is asked: drain, stop, end on failure.
+    fn heed(&mut self, now: Nanos) {
+        if self.coordinator.finished() {
+            return;
+        }
+        let asked = self.papers.stop;
+        if asked > self.asked {
+            self.asked = asked;
+            if asked == Stop::Drain {
+                self.drain_by = Some(now.saturating_add(whole(self.office.plan.config.drain)));
+                self.coordinator.drain(&mut self.hands);
+            }
+        }
+        if self.drain_by.is_some_and(|by| now >= by) {
+            self.asked = Stop::Now;
+        }
+        if self.asked == Stop::Now || self.failed.is_some() {
+            self.coordinator.stop(&mut self.hands);
+        }
+    }
+
+    fn publish(&mut self, now: Nanos, overrunning: &[(u32, u32, Nanos)]) {
+        let new_stalls = self.coordinator.take_stalls();
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        status.elapsed = Duration::from_nanos(now);
+        status.records = self.coordinator.records();
+        status.epochs = self.coordinator.closed();
+        status.overrunning.clear();
+        for &(_, task, time) in overrunning {
+            let (component, task) = summary::name(&self.office.plan, task);
+            status.overrunning.push((component, task, Duration::from_nanos(time)));
+        }
+        if let Some(stall) = new_stalls.last() {
+            status.stall = Some(stall.to_string());
+        }
+        drop(status);
+        self.stalls.extend(new_stalls);
+    }
+
+    /// Waits for the workers to stop; those still in user code after a grace are left behind.
+    fn dismiss(&mut self, threads: Vec<JoinHandle<()>>, overrun: Nanos) -> Vec<(u32, Nanos)> {
+        let workers = self.ends.len();
+        let by = self.office.watch.mono() + whole(GRACE);
+        while self.ended < workers && self.office.watch.mono() < by {
+            self.read(GRAIN);
+        }
+        let mut stuck = Vec::new();
+        if self.ended < workers {
+            let all = self.office.watch.overrunning(overrun.min(whole(GRACE) / 2));
+            stuck.extend(all.into_iter().map(|(_, task, time)| (task, time)));
+        }
+        for thread in threads {
+            if self.ended >= workers || thread.is_finished() {
+                // A panic of the thread was caught inside of it.
+                let _ = thread.join();
+            }
+        }
+        self.read(Duration::ZERO);
+        stuck
+    }
+}

@@ -1,0 +1,105 @@
+//! One worker's mailbox: bounded queues for batches, an unbounded lane for everything else.
+//!
+//! Nobody waits for room: a batch that finds its queue full is given back, and its sender is woken
+//! once there is room. Lock order: one mailbox at a time.
+
+use std::time::Duration;
+
+use super::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// A mailbox of posts of type `P`, with a bounded queue for each of several components.
+#[derive(Debug)]
+pub(crate) struct Mailbox<P> {
+    inner: Mutex<Inner<P>>,
+    arrived: Condvar,
+    capacity: usize,
+}
+
+#[derive(Debug)]
+struct Inner<P> {
+    posts: Vec<P>,
+    /// Batches of each component taken in and not yet done.
+    taken: Vec<usize>,
+    /// Senders that found the queue of a component full.
+    refused: Vec<Vec<u32>>,
+    woken: bool,
+}
+
+impl<P> Mailbox<P> {
+    pub(crate) fn new(components: usize, capacity: usize) -> Self {
+        Mailbox {
+            inner: Mutex::new(Inner {
+                posts: Vec::new(),
+                taken: vec![0; components],
+                refused: vec![Vec::new(); components],
+                woken: false,
+            }),
+            arrived: Condvar::new(),
+            capacity,
+        }
+    }
+
+    /// A panic elsewhere must not make this one: the state is whole between any two statements.
+    fn lock(&self) -> MutexGuard<'_, Inner<P>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts a batch into the queue of `component`, or gives it back and notes whom to wake.
+    pub(crate) fn offer(&self, component: u32, from: u32, post: P) -> Result<(), P> {
+        let mut inner = self.lock();
+        let c = component as usize;
+        if inner.taken[c] >= self.capacity {
+            if !inner.refused[c].contains(&from) {
+                inner.refused[c].push(from);
+            }
+            return Err(post);
+        }
+        inner.taken[c] += 1;
+        inner.posts.push(post);
+        drop(inner);
+        self.arrived.notify_one();
+        Ok(())
+    }
+
+    /// Puts in a post that is not bounded.
+    pub(crate) fn post(&self, post: P) {
+        self.lock().posts.push(post);
+        self.arrived.notify_one();
+    }
+
+    /// Puts in a post that nobody needs to be woken for.
+    pub(crate) fn leave(&self, post: P) {
+        self.lock().posts.push(post);
+    }
+
+    /// Wakes the owner, or keeps it from its next sleep.
+    pub(crate) fn wake(&self) {
+        self.lock().woken = true;
+        self.arrived.notify_one();
+    }
+
+    /// The owner is done with a batch of `component`: fills `wake` with the senders to wake.
+    pub(crate) fn consumed(&self, component: u32, wake: &mut Vec<u32>) {
+        let mut inner = self.lock();
+        let c = component as usize;
+        inner.taken[c] = inner.taken[c].saturating_sub(1);
+        wake.append(&mut inner.refused[c]);
+    }
+
+    /// Takes all posts, in order; leaves `into`'s memory in their place.
+    pub(crate) fn take(&self, into: &mut Vec<P>) {
+        std::mem::swap(&mut self.lock().posts, into);
+    }
+
+    /// Sleeps until something arrives, someone wakes the owner, or `timeout` has passed.
+    pub(crate) fn park(&self, timeout: Duration) {
+        let mut inner = self.lock();
+        if inner.posts.is_empty() && !inner.woken {
+            inner = self
+                .arrived
+                .wait_timeout(inner, timeout)
+                .map_or_else(|poison| poison.into_inner().0, |(inner, _)| inner);
+        }
+        inner.woken = false;
+    }
+}

@@ -1,0 +1,162 @@
+//! The default driver: one thread a worker, bounded queues between them, no send that blocks.
+
+mod coordinate;
+mod letters;
+mod mailbox;
+mod office;
+mod summary;
+mod sync;
+mod watch;
+mod worker_loop;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+pub use letters::LetterHandler;
+pub use office::Stop;
+
+use crate::core::{Worker, guarded};
+use crate::report::{Report, RunError};
+use crate::topology::Topology;
+use coordinate::Running;
+use office::{Office, WakeWorker};
+
+/// How things stand in a run.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Status {
+    /// Time since the start.
+    pub elapsed: Duration,
+    /// Records that spouts have emitted.
+    pub records: u64,
+    /// Epochs closed everywhere.
+    pub epochs: u64,
+    /// Tasks that have been in one step for longer than the overrun: component, task, how long.
+    pub overrunning: Vec<(String, u32, Duration)>,
+    /// The last report of a time without progress.
+    pub stall: Option<String>,
+}
+
+/// Stops a run; clones stop the same run, from any thread.
+#[derive(Clone, Debug)]
+pub struct StopHandle(Arc<Office>);
+
+impl StopHandle {
+    /// Asks the run to end. The stronger of several wishes holds.
+    pub fn stop(&self, how: Stop) {
+        self.0.desk().stop(how);
+    }
+}
+
+/// A run on threads.
+#[derive(Debug)]
+pub struct Handle {
+    office: Arc<Office>,
+    status: Arc<Mutex<Status>>,
+    coordinator: JoinHandle<Result<Report, RunError>>,
+}
+
+impl Handle {
+    /// A handle that stops the run.
+    #[must_use]
+    pub fn stopper(&self) -> StopHandle {
+        StopHandle(Arc::clone(&self.office))
+    }
+
+    /// How things stand, a few milliseconds ago.
+    #[must_use]
+    pub fn status(&self) -> Status {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether the run is over.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.coordinator.is_finished()
+    }
+
+    /// Waits for the end.
+    ///
+    /// # Errors
+    /// What ended the run before its time.
+    pub fn wait(self) -> Result<Report, RunError> {
+        self.coordinator.join().unwrap_or_else(|panic| {
+            let message = crate::core::panic_message(panic);
+            Err(RunError::Worker { worker: u32::MAX, message })
+        })
+    }
+}
+
+/// Runs a topology to its end.
+///
+/// # Errors
+/// What ended the run before its time: see [`RunError`].
+pub fn run(topology: Topology) -> Result<Report, RunError> {
+    start(topology, None)?.wait()
+}
+
+/// Starts a topology. Dead letters go to `letters`, or where that is `None` into the report.
+///
+/// # Errors
+/// [`RunError::Thread`] where a thread cannot be started.
+pub fn start(topology: Topology, letters: Option<LetterHandler>) -> Result<Handle, RunError> {
+    let office = Arc::new(Office::new(topology.plan()));
+    let status = Arc::new(Mutex::new(Status::default()));
+    let topology = Arc::new(topology);
+    let running = Running::new(&topology, &office, &status, letters)?;
+    let mut threads = Vec::new();
+    for me in 0..topology.plan().config.workers {
+        match start_worker(&topology, &office, me) {
+            Ok(thread) => threads.push(thread),
+            Err(error) => {
+                for worker in 0..me {
+                    office.mailbox(worker).post(office::Post::Word(crate::core::Word::Stop));
+                }
+                for thread in threads {
+                    let _ = thread.join();
+                }
+                return Err(error);
+            }
+        }
+    }
+    let coordinator = std::thread::Builder::new()
+        .name("coordinator".to_owned())
+        .spawn(move || running.run(threads))
+        .map_err(|e| RunError::Thread { worker: u32::MAX, message: e.to_string() })?;
+    Ok(Handle { office, status, coordinator })
+}
+
+fn start_worker(
+    topology: &Arc<Topology>,
+    office: &Arc<Office>,
+    me: u32,
+) -> Result<JoinHandle<()>, RunError> {
+    let (topology, office) = (Arc::clone(topology), Arc::clone(office));
+    let work = move || {
+        let waker = std::task::Waker::from(Arc::new(WakeWorker {
+            office: Arc::clone(&office),
+            worker: me,
+        }));
+        // The core answers for user code; this is for a fault of the engine itself.
+        let outcome = guarded(|| {
+            let mut worker = Worker::new(&topology, me, 0, waker);
+            worker_loop::run(&mut worker, &office, me)
+        });
+        match outcome {
+            Ok(Ok(figures)) => office.desk().ended(me, Some(figures)),
+            Ok(Err(error)) => {
+                office.desk().fail(error);
+                office.desk().ended(me, None);
+            }
+            Err(message) => {
+                office.desk().fail(RunError::Worker { worker: me, message });
+                office.desk().ended(me, None);
+            }
+        }
+    };
+    std::thread::Builder::new()
+        .name(format!("worker-{me}"))
+        .spawn(work)
+        .map_err(|e| RunError::Thread { worker: me, message: e.to_string() })
+}

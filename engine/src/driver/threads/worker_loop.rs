@@ -1,0 +1,170 @@
+//! The thread of one worker: takes its mail in, lets the core work, sleeps when there is nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+
+use super::office::{Office, Post};
+use crate::config::whole;
+use crate::core::{
+    ComponentId, Empty, Envelope, In, Message, Nanos, Now, Report, Sink, TaskId, Worker, WorkerId,
+};
+use crate::report::{DeadLetter, RunError, WorkerFigures, WorkerStats};
+
+/// The longest sleep: a bound on how late a stopped clock is noticed.
+const NAP: Duration = Duration::from_millis(500);
+
+/// The core's hands in this thread.
+struct Hands {
+    office: Arc<Office>,
+    me: WorkerId,
+    since: Option<ThreadTime>,
+    overrun: Nanos,
+    wake: Vec<u32>,
+}
+
+impl Sink for Hands {
+    fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope> {
+        let (to, component) = (envelope.to, envelope.component);
+        self.office.mailbox(to).offer(component, self.me, Post::Batch(envelope)).map_err(|post| {
+            match post {
+                Post::Batch(envelope) => envelope,
+                // `offer` gives back what it was given.
+                _ => unreachable!("a batch was offered"),
+            }
+        })
+    }
+
+    fn send(&mut self, to: WorkerId, message: Message) {
+        self.office.mailbox(to).post(Post::Message(message));
+    }
+
+    fn report(&mut self, report: Report, urgent: bool) {
+        self.office.desk().report(report, urgent);
+    }
+
+    fn recycle(&mut self, to: WorkerId, empty: Empty) {
+        self.office.mailbox(to).leave(Post::Empty(empty));
+    }
+
+    fn consumed(&mut self, component: ComponentId) {
+        self.office.mailbox(self.me).consumed(component, &mut self.wake);
+        for sender in self.wake.drain(..) {
+            if sender != self.me {
+                self.office.mailbox(sender).wake();
+            }
+        }
+    }
+
+    fn dead_letter(&mut self, letter: DeadLetter) {
+        self.office.desk().letter(letter);
+    }
+
+    fn enter(&mut self, task: TaskId) {
+        self.office.watch.enter(self.me, task);
+        self.since = Some(ThreadTime::now());
+    }
+
+    fn lap(&mut self, task: TaskId, _: u64) -> Nanos {
+        let cost = self.since.take().map_or(0, |since| whole(since.elapsed()));
+        let wall = self.office.watch.leave(self.me);
+        if wall > self.overrun {
+            self.office.desk().overran(task, wall);
+        }
+        cost
+    }
+}
+
+/// Draws how many tuples pass before the next one is lost, at `ppm` in a million.
+struct Loss {
+    state: u64,
+    log_keep: f64,
+}
+
+impl Loss {
+    fn new(ppm: u32, seed: u64) -> Option<Self> {
+        let keep = 1.0 - f64::from(ppm) / 1e6;
+        (ppm > 0).then(|| Loss { state: seed, log_keep: keep.ln() })
+    }
+
+    /// Geometric: ⌊ln U / ln(1 − p)⌋.
+    fn skip(&mut self) -> usize {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^= z >> 31;
+        #[allow(clippy::cast_precision_loss)]
+        let unit = ((z >> 11) as f64 + 0.5) / (1u64 << 53) as f64;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let skip = (unit.ln() / self.log_keep) as usize;
+        skip
+    }
+}
+
+/// Runs a worker until it is told to stop.
+pub(crate) fn run(
+    worker: &mut Worker,
+    office: &Arc<Office>,
+    me: WorkerId,
+) -> Result<(WorkerFigures, WorkerStats), RunError> {
+    let config = &office.plan.config;
+    let mut loss = Loss::new(config.drop_ppm, config.seed ^ (u64::from(me) << 48) ^ 0xd509);
+    let mut hands = Hands {
+        office: Arc::clone(office),
+        me,
+        since: None,
+        overrun: whole(config.overrun),
+        wake: Vec::new(),
+    };
+    let mailbox = office.mailbox(me);
+    let mut posts = Vec::new();
+    let mut times = WorkerStats::default();
+    let mut awake_since = office.watch.mono();
+    loop {
+        mailbox.take(&mut posts);
+        let mut stopped = false;
+        for post in posts.drain(..) {
+            let input = match post {
+                Post::Batch(mut envelope) => {
+                    if let Some(loss) = &mut loss {
+                        envelope.body.lose(&mut || loss.skip());
+                    }
+                    In::Batch(envelope)
+                }
+                Post::Message(message) => In::Message(message),
+                Post::Word(word) => In::Word(word),
+                Post::Empty(empty) => In::Empty(empty),
+                Post::Wake => In::Wake,
+            };
+            stopped |= worker.step(office.watch.now(), input, &mut hands)?.stopped;
+        }
+        if stopped {
+            break;
+        }
+        let Now { mono, clock } = office.watch.now();
+        let status = worker.step(Now { mono, clock }, In::Run, &mut hands)?;
+        if status.ran {
+            continue;
+        }
+        let now = office.watch.mono();
+        times.busy += Duration::from_nanos(now.saturating_sub(awake_since));
+        let nap = status.wake_at.map_or(NAP, |at| {
+            Duration::from_nanos(at.saturating_sub(now).max(1000)).min(NAP)
+        });
+        mailbox.park(nap);
+        awake_since = office.watch.mono();
+        let slept = Duration::from_nanos(awake_since.saturating_sub(now));
+        if status.blocked {
+            times.blocked += slept;
+        } else {
+            times.idle += slept;
+        }
+    }
+    let now = office.watch.mono();
+    times.busy += Duration::from_nanos(now.saturating_sub(awake_since));
+    let figures = worker.figures();
+    times.outbox_peak = figures.outbox_peak;
+    Ok((figures, times))
+}

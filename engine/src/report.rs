@@ -1,0 +1,417 @@
+//! What a run leaves behind: figures, dead letters, reasons.
+
+use core::any::Any;
+use core::fmt;
+use core::time::Duration;
+use std::sync::Arc;
+
+use crate::batch::Batch;
+use crate::config::Config;
+use crate::core::{Epoch, Nanos, Stall, TaskId};
+
+/// Why a root's attempt failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// A bolt returned an error; the text holds its whole chain.
+    #[error("{component}[{task}] failed: {message}")]
+    Failed {
+        /// The bolt.
+        component: String,
+        /// Its task's number, from 0.
+        task: u32,
+        /// The error and what it says caused it.
+        message: String,
+    },
+    /// A bolt panicked.
+    #[error("{component}[{task}] panicked: {message}")]
+    Panicked {
+        /// The bolt.
+        component: String,
+        /// Its task's number, from 0.
+        task: u32,
+        /// The panic's message, if it had one.
+        message: String,
+    },
+    /// No sign of life within the time-out: something of it was lost or is stuck.
+    #[error("no sign of life for {}{}", Human(*.timeout), Seen(.last_seen.as_deref()))]
+    TimedOut {
+        /// The time-out in force.
+        timeout: Duration,
+        /// The component where it was last known to wait, if any.
+        last_seen: Option<String>,
+    },
+    /// A record was larger than the limit.
+    #[error("{component}[{task}] emitted a record of {size} bytes, over the limit of {limit}")]
+    TooLarge {
+        /// The component that emitted it.
+        component: String,
+        /// Its task's number, from 0.
+        task: u32,
+        /// Its size in bytes.
+        size: usize,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// Direct grouping named a task that there is not.
+    #[error("direct grouping named task {task} of {component}, which has {tasks}")]
+    NoSuchTask {
+        /// The component it was for.
+        component: String,
+        /// The task named.
+        task: u32,
+        /// The tasks there are.
+        tasks: u32,
+    },
+}
+
+impl Reason {
+    /// Whether another attempt may end otherwise. A record over the limit stays over it.
+    #[must_use]
+    pub fn worth_a_retry(&self) -> bool {
+        !matches!(self, Reason::TooLarge { .. })
+    }
+}
+
+struct Human(Duration);
+
+impl fmt::Display for Human {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+struct Seen<'a>(Option<&'a str>);
+
+impl fmt::Display for Seen<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(component) => write!(f, ", last seen waiting at {component}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// An error with all that it says caused it, in one line.
+pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        // Errors that already quote their cause are not quoted twice.
+        if !text.ends_with(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// A root that was given up, with the item itself.
+pub struct DeadLetter {
+    /// The component that emitted it.
+    pub component: String,
+    /// The number of the task that emitted it, from 0.
+    pub task: u32,
+    /// Its epoch.
+    pub epoch: Epoch,
+    /// Attempts made.
+    pub attempts: u32,
+    /// Why the last one failed.
+    pub reason: Arc<Reason>,
+    pub(crate) item: Box<dyn Any + Send>,
+}
+
+impl DeadLetter {
+    /// The item, as a batch that holds it alone, if `B` is its stream's batch type.
+    #[must_use]
+    pub fn item<B: Batch>(&self) -> Option<&B> {
+        self.item.downcast_ref()
+    }
+}
+
+impl fmt::Debug for DeadLetter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeadLetter")
+            .field("component", &self.component)
+            .field("task", &self.task)
+            .field("epoch", &self.epoch)
+            .field("attempts", &self.attempts)
+            .field("reason", &self.reason)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What ends a run before its time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A task could not be opened.
+    #[error("{component}[{task}] could not be opened: {message}")]
+    Open {
+        /// The component.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+        /// Why.
+        message: String,
+    },
+    /// A spout returned an error or panicked.
+    #[error("spout {component}[{task}] failed: {message}")]
+    Spout {
+        /// The spout.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+        /// Why.
+        message: String,
+    },
+    /// `flush`, `close` or `timer` returned an error or panicked: there is no tuple to blame.
+    #[error("{call} of {component}[{task}] failed at epoch {epoch}: {message}")]
+    Callback {
+        /// Which of the calls.
+        call: &'static str,
+        /// The bolt.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+        /// The epoch.
+        epoch: Epoch,
+        /// Why.
+        message: String,
+    },
+    /// Something that cannot be kept was emitted where replay asks for it.
+    #[error(
+        "{component}[{task}] emitted in {call} what cannot be repeated: declare it by `bolt`, \
+         whose items can be cloned, or run at most once"
+    )]
+    NotRepeatable {
+        /// Which call.
+        call: &'static str,
+        /// The bolt.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+    },
+    /// The dead-letter handler returned an error or panicked.
+    #[error("the dead-letter handler failed: {message}")]
+    DeadLetters {
+        /// Why.
+        message: String,
+    },
+    /// A worker thread panicked in the engine's own code.
+    #[error("worker {worker} panicked: {message}")]
+    Worker {
+        /// The worker.
+        worker: u32,
+        /// The panic's message.
+        message: String,
+    },
+    /// A thread could not be started.
+    #[error("no thread for worker {worker}: {message}")]
+    Thread {
+        /// The worker.
+        worker: u32,
+        /// Why.
+        message: String,
+    },
+}
+
+/// Figures of one edge: one stream into one component.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EdgeCounters {
+    /// Tuples sent, each copy counted.
+    pub transferred: u64,
+    /// Tuples executed, failed ones included.
+    pub executed: u64,
+    /// Tuples lost on the way.
+    pub lost: u64,
+}
+
+/// Figures of one task.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskStats {
+    /// The component.
+    pub component: String,
+    /// The task's number within it, from 0.
+    pub task: u32,
+    /// The task's number within the topology.
+    pub id: TaskId,
+    /// Its worker.
+    pub worker: u32,
+    /// Records emitted for the first time (spouts).
+    pub records: u64,
+    /// Items emitted, replays included.
+    pub emitted: u64,
+    /// Tuples executed (bolts), failed ones included.
+    pub executed: u64,
+    /// Tuples executed without failure (bolts); roots acked (spouts).
+    pub acked: u64,
+    /// Tuples that failed (bolts); roots given up (spouts).
+    pub failed: u64,
+    /// Records that came below the watermark (spouts).
+    pub late: u64,
+    /// CPU time spent, as the driver measured it.
+    pub cost: Duration,
+    /// The longest single step.
+    pub longest: Duration,
+    /// Storm's capacity: the share of the run's time that the task was busy.
+    pub capacity: f64,
+}
+
+/// Figures of one edge, with the names of its ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamStats {
+    /// The component that emits.
+    pub from: String,
+    /// Which of its streams, from 0.
+    pub stream: u32,
+    /// The component that takes in.
+    pub to: String,
+    /// The grouping.
+    pub grouping: &'static str,
+    /// What went over it. `transferred = executed + lost + in_flight`.
+    pub counters: EdgeCounters,
+}
+
+impl StreamStats {
+    /// Tuples sent that were not executed and are not known lost: zero after a complete run.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        let EdgeCounters { transferred, executed, lost } = self.counters;
+        transferred.saturating_sub(executed + lost)
+    }
+}
+
+/// Figures of one worker thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerStats {
+    /// Time in which it worked.
+    pub busy: Duration,
+    /// Time in which it had nothing to do.
+    pub idle: Duration,
+    /// Time in which all it had was stuck behind full queues.
+    pub blocked: Duration,
+    /// Most batches that waited in its outbox at once.
+    pub outbox_peak: usize,
+}
+
+/// Figures of tracking, over all ackers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AckerStats {
+    /// Most live records at once, summed over ackers.
+    pub peak_live: usize,
+    /// Most bytes of their tables at once, summed over ackers.
+    pub peak_bytes: usize,
+    /// Updates applied.
+    pub updates: u64,
+    /// Messages that came after their root's verdict or epoch, and were dropped.
+    pub late: u64,
+    /// Upper bound of the probability that any root was acked too early.
+    pub false_ack_bound: f64,
+}
+
+/// Complete latency of acked roots: from a root's first emission to its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latency {
+    /// Median.
+    pub p50: Duration,
+    /// 90th percentile.
+    pub p90: Duration,
+    /// 99th percentile.
+    pub p99: Duration,
+    /// 99.9th percentile.
+    pub p999: Duration,
+    /// The largest.
+    pub max: Duration,
+}
+
+/// The outcome of a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// Whether the spouts ended by themselves and all that they emitted was finished.
+    pub complete: bool,
+    /// Whether it was asked to drain and did, leaving nothing unfinished.
+    pub drained: bool,
+    /// Time from the start to the end.
+    pub elapsed: Duration,
+    /// Records emitted by spouts.
+    pub records: u64,
+    /// Roots of spouts acked; 0 without tracking.
+    pub acked: u64,
+    /// Attempts begun again.
+    pub replayed: u64,
+    /// Attempts that failed.
+    pub failed: u64,
+    /// Dead letters written.
+    pub dead: u64,
+    /// The first of them (at most [`Report::LETTERS`]), where no handler took them.
+    pub dead_letters: Vec<DeadLetter>,
+    /// Roots that a cut-short run left without a verdict: component, task, epoch, attempts.
+    pub unfinished: Vec<(String, u32, Epoch, u32)>,
+    /// Complete latency; `None` where nothing was acked.
+    pub latency: Option<Latency>,
+    /// Tracking.
+    pub acker: AckerStats,
+    /// Figures of every task.
+    pub tasks: Vec<TaskStats>,
+    /// Figures of every edge.
+    pub streams: Vec<StreamStats>,
+    /// Figures of every worker.
+    pub workers: Vec<WorkerStats>,
+    /// Epochs closed everywhere.
+    pub epochs: u64,
+    /// Times without progress, and what held it.
+    pub stalls: Vec<Stall>,
+    /// Steps that overran their time: component, task, how long.
+    pub overruns: Vec<(String, u32, Duration)>,
+    /// The settings in force.
+    pub config: Config,
+}
+
+impl Report {
+    /// Most dead letters kept in a report.
+    pub const LETTERS: usize = 1000;
+}
+
+/// The figures of one worker's tasks as it ends.
+#[derive(Debug, Default)]
+pub(crate) struct WorkerFigures {
+    pub(crate) tasks: Vec<TaskStats>,
+    pub(crate) edges: Vec<EdgeCounters>,
+    pub(crate) outbox_peak: usize,
+    pub(crate) acker: AckerStats,
+    pub(crate) replayed: u64,
+    pub(crate) failed_attempts: u64,
+    pub(crate) unfinished: Vec<(TaskId, Epoch, u32)>,
+    pub(crate) latency: Option<hdrhistogram::Histogram<u64>>,
+}
+
+/// A histogram of latencies from a microsecond to an hour, that never grows.
+pub(crate) fn latencies() -> Option<hdrhistogram::Histogram<u64>> {
+    hdrhistogram::Histogram::new_with_bounds(1, 3_600_000_000, 3).ok()
+}
+
+/// Notes a latency.
+pub(crate) fn note(histogram: &mut Option<hdrhistogram::Histogram<u64>>, nanos: Nanos) {
+    if let Some(histogram) = histogram {
+        histogram.saturating_record((nanos / 1000).max(1));
+    }
+}
+
+/// The percentiles of a histogram; `None` where it is empty.
+pub(crate) fn percentiles(histogram: &hdrhistogram::Histogram<u64>) -> Option<Latency> {
+    if histogram.is_empty() {
+        return None;
+    }
+    let at = |q| Duration::from_micros(histogram.value_at_quantile(q));
+    Some(Latency {
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: Duration::from_micros(histogram.max()),
+    })
+}

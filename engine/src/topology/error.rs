@@ -1,0 +1,146 @@
+//! What can be wrong with a topology or its settings. `build` reports all of it at once.
+
+use core::fmt;
+use core::time::Duration;
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// There is no spout.
+    #[error("the topology has no spout: nothing would ever flow")]
+    NoSpout,
+    /// Two components have one name.
+    #[error("two components are named {name:?}: give one of them another name")]
+    DuplicateName {
+        /// The name.
+        name: String,
+    },
+    /// A component has an empty name.
+    #[error("component number {component} has an empty name")]
+    EmptyName {
+        /// Its place in the order of declaration, from 0.
+        component: u32,
+    },
+    /// A component has no tasks.
+    #[error("{component} has 0 tasks: give it at least one")]
+    NoTasks {
+        /// The component.
+        component: String,
+    },
+    /// The topology has more tasks than can be numbered.
+    #[error("{component} brings the topology to {tasks} tasks, over the limit of {limit}")]
+    TooManyTasks {
+        /// The component at which the limit is passed.
+        component: String,
+        /// The tasks up to and with it.
+        tasks: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A bolt has no input.
+    #[error("nothing feeds {component}: give it an input")]
+    NoInput {
+        /// The bolt.
+        component: String,
+    },
+    /// An input is a stream of another topology.
+    #[error("an input of {component} is a stream of another topology")]
+    ForeignStream {
+        /// The bolt.
+        component: String,
+    },
+    /// Weighted grouping with another number of weights than tasks.
+    #[error("{component} has {tasks} tasks, but its weighted grouping has {weights} weights")]
+    WeightsDoNotFit {
+        /// The bolt.
+        component: String,
+        /// Its tasks.
+        tasks: u32,
+        /// The weights given.
+        weights: usize,
+    },
+    /// Weighted grouping whose weights are all zero or whose sum is too large.
+    #[error("the weights of {component} sum to {sum}: they must sum to at least 1 and at most 2^53")]
+    WeightsSum {
+        /// The bolt.
+        component: String,
+        /// Their sum.
+        sum: u128,
+    },
+    /// More tasks than slots: some would get nothing.
+    #[error("{component} is keyed and has {tasks} tasks, but only {slots} slots: raise slot_bits")]
+    TooFewSlots {
+        /// The bolt.
+        component: String,
+        /// Its tasks.
+        tasks: u32,
+        /// The slots.
+        slots: u64,
+    },
+    /// A spout whose items cannot be cloned, where replay needs copies.
+    #[error(
+        "roots of {component} could not be replayed, since its items cannot be cloned: declare it \
+         by `spout`, or run at most once"
+    )]
+    NotRepeatable {
+        /// The spout.
+        component: String,
+    },
+    /// A setting is zero.
+    #[error("{field} is 0: it must be at least 1")]
+    Zero {
+        /// The setting.
+        field: &'static str,
+    },
+    /// A setting is above its limit.
+    #[error("{field} is {value}, over the limit of {limit}")]
+    Above {
+        /// The setting.
+        field: &'static str,
+        /// Its value; durations in nanoseconds.
+        value: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A time-out that ends before a lingering batch has left.
+    #[error("the time-out of {timeout:?} is not longer than the linger of {linger:?}")]
+    TimeoutWithinLinger {
+        /// The time-out.
+        timeout: Duration,
+        /// The linger.
+        linger: Duration,
+    },
+    /// A time-out below the resolution of the engine's clock.
+    #[error("the time-out of {timeout:?} is shorter than 10 ms")]
+    TimeoutTooShort {
+        /// The time-out.
+        timeout: Duration,
+    },
+}
+
+/// All that is wrong, at least one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildErrors(pub(crate) Vec<BuildError>);
+
+impl BuildErrors {
+    /// What is wrong, components first, in the order of their declaration.
+    #[must_use]
+    pub fn errors(&self) -> &[BuildError] {
+        &self.0
+    }
+}
+
+impl fmt::Display for BuildErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, error) in self.0.iter().enumerate() {
+            if i > 0 {
+                f.write_str("; ")?;
+            }
+            error.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for BuildErrors {}
