@@ -23,7 +23,7 @@ pub use grouping::Grouping;
 pub use key::{Key, KeyHasher, hash_key, slot_of};
 pub use report::{
     AckerStats, DeadLetter, EdgeCounters, Latency, Reason, Report, RunError, StreamStats,
-    TaskStats, WorkerStats,
+    TaskStats, WorkerFigures, WorkerStats,
 };
 pub use text::{Tagged, Text};
 pub use topology::{BoltBuilder, BuildError, BuildErrors, Stream, Topology, TopologyBuilder};

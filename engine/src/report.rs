@@ -250,6 +250,8 @@ pub struct TaskStats {
     pub acked: u64,
     /// Tuples that failed (bolts); roots given up (spouts).
     pub failed: u64,
+    /// Attempts begun again: roots of a spout, tuples that a bolt emitted as an epoch closed.
+    pub replayed: u64,
     /// Records that came below the watermark (spouts).
     pub late: u64,
     /// CPU time spent, as the driver measured it.
@@ -341,9 +343,9 @@ pub struct Report {
     pub records: u64,
     /// Roots of spouts acked; 0 without tracking.
     pub acked: u64,
-    /// Attempts begun again.
+    /// Attempts of spouts' records begun again.
     pub replayed: u64,
-    /// Attempts that failed.
+    /// Attempts that failed, those of bolts' own roots included.
     pub failed: u64,
     /// Dead letters written.
     pub dead: u64,
@@ -376,16 +378,22 @@ impl Report {
     pub const LETTERS: usize = 1000;
 }
 
-/// The figures of one worker's tasks as it ends.
+/// The figures of one worker as it ends.
 #[derive(Debug, Default)]
-pub(crate) struct WorkerFigures {
-    pub(crate) tasks: Vec<TaskStats>,
-    pub(crate) edges: Vec<EdgeCounters>,
-    pub(crate) outbox_peak: usize,
-    pub(crate) acker: AckerStats,
-    pub(crate) replayed: u64,
-    pub(crate) failed_attempts: u64,
-    pub(crate) unfinished: Vec<(TaskId, Epoch, u32)>,
+#[non_exhaustive]
+pub struct WorkerFigures {
+    /// Of each of its tasks.
+    pub tasks: Vec<TaskStats>,
+    /// Of each edge of the topology, as far as this worker sent or executed.
+    pub edges: Vec<EdgeCounters>,
+    /// Most batches that waited in its outbox at once.
+    pub outbox_peak: usize,
+    /// Of its acker.
+    pub acker: AckerStats,
+    /// Attempts that failed, as its acker saw it.
+    pub failed_attempts: u64,
+    /// Roots without a verdict: task, epoch, attempts.
+    pub unfinished: Vec<(TaskId, Epoch, u32)>,
     pub(crate) latency: Option<hdrhistogram::Histogram<u64>>,
 }
 

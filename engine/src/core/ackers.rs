@@ -202,12 +202,7 @@ impl Acker {
 }
 
 impl Page {
-    fn end(
-        &mut self,
-        verdict: &acker::Verdict,
-        plan: &Plan,
-        out: &mut Vec<VerdictOp>,
-    ) {
+    fn end(&mut self, verdict: &acker::Verdict, plan: &Plan, out: &mut Vec<VerdictOp>) {
         let track = verdict.root;
         let reason = self.reasons.remove(&track);
         let seen = self.seen.remove(&track);

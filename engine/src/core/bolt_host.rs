@@ -21,8 +21,7 @@ use crate::report::{Reason, RunError, WorkerFigures, chain};
 pub(crate) type Make<C> = Arc<dyn Fn(&TaskContext) -> Result<C, BoxError> + Send + Sync>;
 
 /// Runs one batch of an input; monomorphic in the bolt and the input's batch type.
-pub(crate) type RunInput<Bl> =
-    fn(&mut BoltHost<Bl>, &mut Work, &mut Shared, &mut dyn Sink) -> bool;
+pub(crate) type RunInput<Bl> = fn(&mut BoltHost<Bl>, &mut Work, &mut Shared, &mut dyn Sink) -> bool;
 
 /// The tasks of one bolt at one worker.
 pub(crate) struct BoltHost<Bl: Bolt> {
@@ -515,8 +514,14 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
 
     fn retry(&mut self, cx: &mut Shared) -> bool {
         let mut any = false;
-        let (runs, owners) = (&mut self.runs, &mut self.owners);
-        self.ports.each(&mut |_, port| any |= retry_port(port, runs, owners, cx));
+        let (runs, owners, tasks) = (&mut self.runs, &mut self.owners, &mut self.tasks);
+        self.ports.each(&mut |_, port| {
+            any |= retry_port(port, runs, owners, cx, &mut |id| {
+                if let Some(task) = tasks.iter_mut().find(|task| task.id == id) {
+                    task.replayed += 1;
+                }
+            });
+        });
         any
     }
 

@@ -188,7 +188,6 @@ impl<B: Batch> Book<B> {
         self.due.pop();
         root.attempt += 1;
         let (id, attempt, epoch, task) = (root.id, root.attempt, root.epoch, root.task);
-        cx.replayed += 1;
         let run = self.start(slot, id, attempt);
         let items = &self.slots.get(slot as usize)?.as_ref()?.items;
         Some((epoch, task, run, items))

@@ -5,8 +5,8 @@ use core::time::Duration;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-pub use super::frontier::Hold;
 use super::frontier::Frontiers;
+pub use super::frontier::Hold;
 use super::lane::Lane;
 use super::message::{Change, Idle, Report, Word};
 use super::{Epoch, Nanos, Plan, WorkerId};
@@ -267,9 +267,11 @@ impl Coordinator {
     /// ended ones left out; it never falls.
     fn give_watermarks(&mut self, sink: &mut impl CoordinatorSink) {
         let plan = Arc::clone(&self.plan);
-        let tasks = plan.components.iter().filter(|c| c.spout).flat_map(|c| {
-            (c.first_task..c.first_task + c.tasks).map(|task| task as usize)
-        });
+        let tasks = plan
+            .components
+            .iter()
+            .filter(|c| c.spout)
+            .flat_map(|c| (c.first_task..c.first_task + c.tasks).map(|task| task as usize));
         let tasks: Vec<usize> = tasks.collect();
         loop {
             let epoch = self.watermarked;

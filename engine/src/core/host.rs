@@ -41,6 +41,7 @@ pub(crate) struct LocalTask {
     pub(crate) executed: u64,
     pub(crate) acked: u64,
     pub(crate) failed: u64,
+    pub(crate) replayed: u64,
     pub(crate) late: u64,
     pub(crate) cost: Nanos,
     pub(crate) longest: Nanos,
@@ -53,6 +54,8 @@ impl LocalTask {
     }
 
     pub(crate) fn stats(&self, cx: &Shared) -> TaskStats {
+        // Bolts: what was executed and did not fail. Spouts count verdicts.
+        let acked = self.acked + self.executed.saturating_sub(self.failed);
         TaskStats {
             component: cx.name_of(self.id).to_owned(),
             task: self.index,
@@ -61,8 +64,9 @@ impl LocalTask {
             records: self.records,
             emitted: self.emitted,
             executed: self.executed,
-            acked: self.acked,
+            acked,
             failed: self.failed,
+            replayed: self.replayed,
             late: self.late,
             cost: core::time::Duration::from_nanos(self.cost),
             longest: core::time::Duration::from_nanos(self.longest),
@@ -92,8 +96,13 @@ pub(crate) trait Host: Send {
     fn wake_at(&self) -> Option<Nanos>;
     /// Bolts: flushes the epochs of which batches were applied, none is left in the queue, and
     /// (unless `now`) linger has passed. `left` is the least epoch in the queue.
-    fn flush(&mut self, left: Option<Epoch>, now: bool, cx: &mut Shared, sink: &mut dyn Sink)
-    -> bool;
+    fn flush(
+        &mut self,
+        left: Option<Epoch>,
+        now: bool,
+        cx: &mut Shared,
+        sink: &mut dyn Sink,
+    ) -> bool;
     /// Bolts: flushes and closes every epoch below `frontier`, while outboxes have room.
     fn close(&mut self, frontier: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool;
     /// Bolts: serves timers that are due.
@@ -124,6 +133,7 @@ pub(crate) fn retry_port(
     runs: &mut Vec<Run>,
     tasks: &mut Vec<TaskId>,
     cx: &mut Shared,
+    count: &mut dyn FnMut(TaskId),
 ) -> bool {
     let mut any = false;
     while port.retry_at().is_some_and(|at| at <= cx.now.clock) && !port.full(cx) {
@@ -131,6 +141,7 @@ pub(crate) fn retry_port(
         tasks.clear();
         let Some(epoch) = port.retry(runs, tasks, cx) else { break };
         port.route(epoch, runs, cx);
+        tasks.iter().for_each(|&task| count(task));
         announce(runs, tasks, epoch, cx);
         any = true;
     }

@@ -57,10 +57,7 @@ impl Outbox {
     }
 
     /// Offers every waiting batch; those refused stay, in order. Returns whether any left.
-    pub(crate) fn offer(
-        &mut self,
-        send: &mut dyn FnMut(Envelope) -> Result<(), Envelope>,
-    ) -> bool {
+    pub(crate) fn offer(&mut self, send: &mut dyn FnMut(Envelope) -> Result<(), Envelope>) -> bool {
         if self.waiting == 0 {
             return false;
         }

@@ -191,8 +191,12 @@ pub(crate) trait AnyPort {
     /// When the next attempt of some root is due.
     fn retry_at(&self) -> Option<Nanos>;
     /// Emits the next attempts of roots of one epoch that are due; `None` where there are none.
-    fn retry(&mut self, runs: &mut Vec<Run>, tasks: &mut Vec<TaskId>, cx: &mut Shared)
-    -> Option<Epoch>;
+    fn retry(
+        &mut self,
+        runs: &mut Vec<Run>,
+        tasks: &mut Vec<TaskId>,
+        cx: &mut Shared,
+    ) -> Option<Epoch>;
     /// The least epoch of which a root has no verdict, and a task that holds it.
     fn held(&self) -> Option<(Epoch, TaskId)>;
     /// Items emitted since the last call.

@@ -21,7 +21,10 @@ pub(crate) struct EdgeDef<B: Batch> {
 
 impl<B: Batch> fmt::Debug for EdgeDef<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EdgeDef").field("id", &self.id).field("to", &self.to).finish_non_exhaustive()
+        f.debug_struct("EdgeDef")
+            .field("id", &self.id)
+            .field("to", &self.to)
+            .finish_non_exhaustive()
     }
 }
 

@@ -58,7 +58,6 @@ pub(crate) struct Shared {
     pub(crate) fails: Vec<FailOp>,
     pub(crate) edges: Vec<EdgeCounters>,
     pub(crate) dead: Vec<DeadLetter>,
-    pub(crate) replayed: u64,
     /// Runs whose direct grouping named no task: of the batch under way.
     pub(crate) astray: Vec<(u32, Reason)>,
     pub(crate) fatal: Option<RunError>,
@@ -85,7 +84,6 @@ impl Shared {
             fails: Vec::new(),
             edges: vec![EdgeCounters::default(); plan.edges.len()],
             dead: Vec::new(),
-            replayed: 0,
             astray: Vec::new(),
             fatal: None,
             watermarks: Watermarks::default(),

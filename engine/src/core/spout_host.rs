@@ -119,8 +119,7 @@ impl<S: Spout> SpoutHost<S> {
         self.port.items.scatter(&mut sieve);
         self.port.items = sieve.good;
         let local = &mut self.tasks[at].local;
-        let (id, task, epoch, limit) =
-            (local.id, local.index, self.state.epoch, self.state.limit);
+        let (id, task, epoch, limit) = (local.id, local.index, self.state.epoch, self.state.limit);
         for ((_, size), item) in self.state.oversize.drain(..).zip(sieve.bad) {
             local.failed += 1;
             let component = cx.name_of(id).to_owned();
@@ -202,9 +201,8 @@ impl<S: Spout> Host for SpoutHost<S> {
 
     fn emit(&mut self, cx: &mut Shared, sink: &mut dyn Sink) {
         let count = self.tasks.len();
-        let Some(at) = (0..count)
-            .map(|i| (self.turn + i) % count)
-            .find(|&at| self.ready(&self.tasks[at], cx))
+        let Some(at) =
+            (0..count).map(|i| (self.turn + i) % count).find(|&at| self.ready(&self.tasks[at], cx))
         else {
             return;
         };
@@ -363,7 +361,12 @@ impl<S: Spout> Host for SpoutHost<S> {
     }
 
     fn retry(&mut self, cx: &mut Shared) -> bool {
-        retry_port(&mut self.port, &mut self.runs, &mut self.owners, cx)
+        let tasks = &mut self.tasks;
+        retry_port(&mut self.port, &mut self.runs, &mut self.owners, cx, &mut |id| {
+            if let Some(task) = tasks.iter_mut().find(|task| task.local.id == id) {
+                task.local.replayed += 1;
+            }
+        })
     }
 
     fn retry_at(&mut self) -> Option<Nanos> {

@@ -220,13 +220,13 @@ impl Worker {
     }
 
     /// The figures of its tasks, as it ends.
-    pub(crate) fn figures(&mut self) -> WorkerFigures {
+    #[must_use]
+    pub fn figures(&mut self) -> WorkerFigures {
         self.acker.measure();
         let mut figures = WorkerFigures {
             edges: self.cx.edges.clone(),
             outbox_peak: self.cx.outbox.peak(),
             acker: self.acker.stats(),
-            replayed: self.cx.replayed,
             failed_attempts: self.acker.failed(),
             ..WorkerFigures::default()
         };
@@ -631,4 +631,3 @@ fn oldest(seat: &Seat) -> Option<Epoch> {
     let work = seat.work.iter().map(|work| work.envelope.epoch);
     seat.queue.iter().map(|envelope| envelope.epoch).chain(work).min()
 }
-

@@ -231,10 +231,8 @@ impl TopologyBuilder {
             if component.spout && config.tracked() && !component.repeatable {
                 errors.push(BuildError::NotRepeatable { component: name.clone() });
             }
-            let keyed = component
-                .inputs
-                .iter()
-                .any(|&edge| self.edges[edge as usize].grouping == "fields");
+            let keyed =
+                component.inputs.iter().any(|&edge| self.edges[edge as usize].grouping == "fields");
             if let Some(bits) = config.slot_bits
                 && keyed
                 && bits < 64
@@ -344,7 +342,12 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
             })
         }));
         let mut count = 0;
-        Bl::Out::streams(&mut StreamMaker { topology: topology.id, from: id, next: 0, count: &mut count })
+        Bl::Out::streams(&mut StreamMaker {
+            topology: topology.id,
+            from: id,
+            next: 0,
+            count: &mut count,
+        })
     }
 }
 

@@ -61,7 +61,9 @@ pub enum BuildError {
         weights: usize,
     },
     /// Weighted grouping whose weights are all zero or whose sum is too large.
-    #[error("the weights of {component} sum to {sum}: they must sum to at least 1 and at most 2^53")]
+    #[error(
+        "the weights of {component} sum to {sum}: they must sum to at least 1 and at most 2^53"
+    )]
     WeightsSum {
         /// The bolt.
         component: String,

@@ -17,10 +17,8 @@ pub(crate) struct Drawing {
 impl Drawing {
     pub(crate) fn new(components: &[ComponentPlan], edges: &[EdgePlan]) -> Self {
         let mut graph = DiGraph::new();
-        let nodes: Vec<NodeIndex> = components
-            .iter()
-            .map(|c| graph.add_node(format!("{} ×{}", c.name, c.tasks)))
-            .collect();
+        let nodes: Vec<NodeIndex> =
+            components.iter().map(|c| graph.add_node(format!("{} ×{}", c.name, c.tasks))).collect();
         for edge in edges {
             let (from, to) = (nodes[edge.from as usize], nodes[edge.to as usize]);
             graph.add_edge(from, to, edge.grouping.to_owned());

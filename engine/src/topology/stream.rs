@@ -57,12 +57,6 @@ impl StreamMaker<'_> {
         let stream = self.next;
         self.next += 1;
         *self.count = self.next;
-        Stream {
-            topology: self.topology,
-            from: self.from,
-            stream,
-            copy: None,
-            items: PhantomData,
-        }
+        Stream { topology: self.topology, from: self.from, stream, copy: None, items: PhantomData }
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
     let mut tasks = Vec::new();
     let mut workers = Vec::new();
     let mut acker = AckerStats::default();
-    let (mut replayed, mut failed) = (0, 0);
+    let mut failed = 0;
     let mut unfinished = Vec::new();
     let mut latency: Option<hdrhistogram::Histogram<u64>> = None;
     for end in ends {
@@ -53,7 +53,6 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         acker.updates += figures.acker.updates;
         acker.late += figures.acker.late;
         acker.false_ack_bound += figures.acker.false_ack_bound;
-        replayed += figures.replayed;
         failed += figures.failed_attempts;
         unfinished.append(&mut figures.unfinished);
         match (&mut latency, figures.latency) {
@@ -74,6 +73,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         plan.components[plan.component_of(task.id) as usize].spout
     };
     let records = tasks.iter().map(|task| task.records).sum();
+    let replayed = tasks.iter().filter(spouts).map(|task| task.replayed).sum();
     let acked = tasks.iter().filter(spouts).map(|task| task.acked).sum();
     let streams = plan.edges.iter().zip(edges).map(|(edge, counters)| StreamStats {
         from: plan.components[edge.from as usize].name.clone(),

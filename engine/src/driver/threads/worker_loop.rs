@@ -150,9 +150,9 @@ pub(crate) fn run(
         }
         let now = office.watch.mono();
         times.busy += Duration::from_nanos(now.saturating_sub(awake_since));
-        let nap = status.wake_at.map_or(NAP, |at| {
-            Duration::from_nanos(at.saturating_sub(now).max(1000)).min(NAP)
-        });
+        let nap = status
+            .wake_at
+            .map_or(NAP, |at| Duration::from_nanos(at.saturating_sub(now).max(1000)).min(NAP));
         mailbox.park(nap);
         awake_since = office.watch.mono();
         let slept = Duration::from_nanos(awake_since.saturating_sub(now));
