@@ -3,19 +3,15 @@
 use core::fmt;
 use std::sync::Arc;
 
-use acker::{Delta, Update};
-
-use super::delivery::Delivery;
-use super::host::{Cursor, Host, LocalTask, Work, announce, guarded, retry_port};
+use super::contract::Sink;
+use super::host::{Host, LocalTask, Work, announce, guarded, retry_port};
 use super::port::{Ended, Ports, Run};
 use super::shared::Shared;
-use super::worker::Sink;
 use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
-use crate::batch::Batch;
-use crate::component::{Bolt, BoxError, Execute, TaskContext};
+use crate::component::{Bolt, BoxError, TaskContext};
 use crate::config::whole;
 use crate::emitter::{EmitState, Emitter, Outputs};
-use crate::report::{Reason, RunError, WorkerFigures, chain};
+use crate::report::{RunError, WorkerFigures, chain};
 
 /// Makes the instance of one task.
 pub(crate) type Make<C> = Arc<dyn Fn(&TaskContext) -> Result<C, BoxError> + Send + Sync>;
@@ -23,43 +19,33 @@ pub(crate) type Make<C> = Arc<dyn Fn(&TaskContext) -> Result<C, BoxError> + Send
 /// Runs one batch of an input; monomorphic in the bolt and the input's batch type.
 pub(crate) type RunInput<Bl> = fn(&mut BoltHost<Bl>, &mut Work, &mut Shared, &mut dyn Sink) -> bool;
 
+/// A call of one task's `flush`, `close` or `timer`.
+type Callback<'a, Bl> =
+    &'a mut dyn FnMut(&mut Bl, &mut Emitter<'_, <Bl as Bolt>::Out>) -> Result<(), BoxError>;
+
 /// The tasks of one bolt at one worker.
 pub(crate) struct BoltHost<Bl: Bolt> {
-    component: ComponentId,
-    make: Make<Bl>,
-    inputs: Vec<RunInput<Bl>>,
-    tasks: Vec<LocalTask>,
-    contexts: Vec<TaskContext>,
-    bolts: Vec<Bl>,
-    wakes: Vec<Option<Nanos>>,
-    ports: <Bl::Out as Outputs>::Ports,
-    state: EmitState,
-    closed: Epoch,
+    pub(super) component: ComponentId,
+    pub(super) make: Make<Bl>,
+    pub(super) inputs: Vec<RunInput<Bl>>,
+    pub(super) tasks: Vec<LocalTask>,
+    pub(super) contexts: Vec<TaskContext>,
+    pub(super) bolts: Vec<Bl>,
+    pub(super) wakes: Vec<Option<Nanos>>,
+    pub(super) ports: <Bl::Out as Outputs>::Ports,
+    pub(super) state: EmitState,
+    pub(super) closed: Epoch,
     /// Epochs of which batches were applied since they were last flushed.
-    dirty: Vec<Epoch>,
-    dirty_since: Nanos,
-    runs: Vec<Run>,
-    owners: Vec<TaskId>,
+    pub(super) dirty: Vec<Epoch>,
+    pub(super) dirty_since: Nanos,
+    pub(super) runs: Vec<Run>,
+    pub(super) owners: Vec<TaskId>,
 }
 
 impl<Bl: Bolt> fmt::Debug for BoltHost<Bl> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BoltHost").field("tasks", &self.tasks).finish_non_exhaustive()
     }
-}
-
-/// How a stretch of tuples of one task ended.
-enum Stretch {
-    /// At the part's end.
-    End,
-    /// The buffer is due to be routed.
-    Buffered,
-    /// This tuple failed with an error.
-    Failed(String),
-    /// This tuple made the bolt panic.
-    Panicked(String),
-    /// This tuple's record of this size was too large.
-    TooLarge(usize),
 }
 
 impl<Bl: Bolt> BoltHost<Bl> {
@@ -94,7 +80,7 @@ impl<Bl: Bolt> BoltHost<Bl> {
     }
 
     /// Routes what is buffered, in the name of `runs`; fails those led astray.
-    fn route(&mut self, epoch: Epoch, runs: &mut [Run], task: usize, cx: &mut Shared) {
+    pub(super) fn route(&mut self, epoch: Epoch, runs: &mut [Run], task: usize, cx: &mut Shared) {
         self.ports.each(&mut |_, port| port.route(epoch, runs, cx));
         while let Some((run, reason)) = cx.astray.pop() {
             self.tasks[task].failed += 1;
@@ -107,13 +93,13 @@ impl<Bl: Bolt> BoltHost<Bl> {
         }
     }
 
-    fn any_full(&mut self, cx: &Shared) -> bool {
+    pub(super) fn any_full(&mut self, cx: &Shared) -> bool {
         let mut full = false;
         self.ports.each(&mut |_, port| full |= port.full(cx));
         full
     }
 
-    fn emitted(&mut self) -> u64 {
+    pub(super) fn emitted(&mut self) -> u64 {
         let mut emitted = 0;
         self.ports.each(&mut |_, port| emitted += port.take_emitted());
         emitted
@@ -128,7 +114,7 @@ impl<Bl: Bolt> BoltHost<Bl> {
         epoch: Epoch,
         cx: &mut Shared,
         sink: &mut dyn Sink,
-        call: &mut dyn FnMut(&mut Bl, &mut Emitter<'_, Bl::Out>) -> Result<(), BoxError>,
+        call: Callback<'_, Bl>,
     ) {
         let id = self.tasks[task].id;
         sink.enter(id);
@@ -185,7 +171,7 @@ impl<Bl: Bolt> BoltHost<Bl> {
         self.tasks[task].emitted += self.emitted();
     }
 
-    fn keep_wake(&mut self, task: usize) {
+    pub(super) fn keep_wake(&mut self, task: usize) {
         if let Some(at) = self.state.wake_at.take() {
             self.wakes[task] = Some(self.wakes[task].map_or(at, |old| old.min(at)));
         }
@@ -197,174 +183,12 @@ impl<Bl: Bolt> BoltHost<Bl> {
         }
     }
 
-    fn applied(&mut self, epoch: Epoch, now: Nanos) {
+    pub(super) fn applied(&mut self, epoch: Epoch, now: Nanos) {
         if self.dirty.is_empty() {
             self.dirty_since = now;
         }
         if let Err(at) = self.dirty.binary_search(&epoch) {
             self.dirty.insert(at, epoch);
-        }
-    }
-}
-
-/// Works on a batch of input type `B`: task by task, tuple by tuple.
-pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
-    host: &mut BoltHost<Bl>,
-    work: &mut Work,
-    cx: &mut Shared,
-    sink: &mut dyn Sink,
-) -> bool {
-    let Work { envelope, cursor } = work;
-    let (epoch, edge) = (envelope.epoch, envelope.edge as usize);
-    let limit = cx.plan.config.batch;
-    let tracked = cx.tracked();
-    host.state.now = cx.now.mono;
-    host.state.epoch = epoch;
-    host.state.input = cx.plan.edges[edge].input;
-    let Some(delivery) = envelope.body.as_any_mut().downcast_mut::<Delivery<B>>() else {
-        return true;
-    };
-    let Delivery { parts, runs, .. } = delivery;
-    let mut room = true;
-    while cursor.part < parts.len() && cursor.part < host.bolts.len() {
-        let (task, part) = (cursor.part, &parts[cursor.part]);
-        let len = part.items.len();
-        if len == 0 {
-            cursor.part += 1;
-            continue;
-        }
-        let id = host.tasks[task].id;
-        sink.enter(id);
-        let from = cursor.at;
-        let mut lost = 0;
-        while cursor.at < len {
-            let stretch = stretch(host, task, part, cursor, limit, tracked, runs, &mut lost);
-            let run = part.spans.get(cursor.span).map_or(0, |span| span.run);
-            let (component, index) = (|| cx.name_of(id).to_owned(), cx.index_of(id));
-            let reason = match stretch {
-                Stretch::End => break,
-                Stretch::Buffered => {
-                    host.route(epoch, runs, task, cx);
-                    if host.any_full(cx) {
-                        room = false;
-                        break;
-                    }
-                    continue;
-                }
-                Stretch::Failed(message) => {
-                    Reason::Failed { component: component(), task: index, message }
-                }
-                Stretch::Panicked(message) => {
-                    Reason::Panicked { component: component(), task: index, message }
-                }
-                Stretch::TooLarge(size) => {
-                    let limit = host.state.limit;
-                    Reason::TooLarge { component: component(), task: index, size, limit }
-                }
-            };
-            // The good ones before and after it in the batch stand; this one's emission does not.
-            if let Err(panic) = guarded(|| host.ports.rollback()) {
-                drop(panic);
-            }
-            host.state.oversize.clear();
-            host.tasks[task].failed += 1;
-            cursor.at += 1;
-            if let Some(run) = runs.get_mut(run as usize)
-                && !run.tainted
-            {
-                run.tainted = true;
-                cx.fail(run.track, epoch, reason);
-            }
-        }
-        host.keep_wake(task);
-        let emitted = host.emitted();
-        let executed = (cursor.at - from) as u64 - lost;
-        let figures = &mut host.tasks[task];
-        figures.emitted += emitted;
-        figures.executed += executed;
-        figures.charge(sink.lap(id, executed));
-        cx.edges[edge].executed += executed;
-        cx.edges[edge].lost += lost;
-        if !room {
-            return false;
-        }
-        (cursor.at, cursor.span, cursor.lost) = (0, 0, 0);
-        cursor.part += 1;
-    }
-    host.route(epoch, runs, parts.len().min(host.bolts.len()).saturating_sub(1), cx);
-    settle(runs, epoch, cx);
-    host.applied(epoch, cx.now.mono);
-    true
-}
-
-/// Executes tuples of one task until the part ends, the buffer is full or one of them fails.
-#[allow(clippy::too_many_arguments)]
-fn stretch<Bl: Execute<B>, B: Batch>(
-    host: &mut BoltHost<Bl>,
-    task: usize,
-    part: &super::delivery::Part<B>,
-    cursor: &mut Cursor,
-    limit: usize,
-    tracked: bool,
-    runs: &mut [Run],
-    lost: &mut u64,
-) -> Stretch {
-    let bolt = &mut host.bolts[task];
-    let (ports, state) = (&mut host.ports, &mut host.state);
-    let (items, spans) = (&part.items, &part.spans[..]);
-    let len = items.len();
-    let (at, span, next_lost) = (&mut cursor.at, &mut cursor.span, &mut cursor.lost);
-    let outcome = guarded(|| {
-        while *at < len {
-            while spans.get(*span).is_some_and(|s| s.end as usize <= *at) {
-                *span += 1;
-            }
-            let run = spans.get(*span).map_or(0, |s| s.run);
-            if part.lost.get(*next_lost).is_some_and(|&lost| lost as usize == *at) {
-                if let Some(run) = runs.get_mut(run as usize) {
-                    run.tainted = true;
-                }
-                *next_lost += 1;
-                *lost += 1;
-                *at += 1;
-                continue;
-            }
-            if let Err(error) = bolt.execute(items.item(*at), &mut Emitter { ports, state }) {
-                return Stretch::Failed(chain(&*error));
-            }
-            if let Some(&(_, size)) = state.oversize.first() {
-                return Stretch::TooLarge(size);
-            }
-            let buffered = ports.finish_tuple(run, tracked);
-            *at += 1;
-            if buffered >= limit {
-                return Stretch::Buffered;
-            }
-        }
-        Stretch::End
-    });
-    outcome.unwrap_or_else(Stretch::Panicked)
-}
-
-/// Tells what the batch consumed and produced, merged by root; tainted runs are not acked.
-fn settle(runs: &mut [Run], epoch: Epoch, cx: &mut Shared) {
-    runs.sort_unstable_by_key(|run| run.track);
-    let mut i = 0;
-    while let Some(first) = runs.get(i) {
-        let track = first.track;
-        let mut sum = Delta::EMPTY;
-        let mut sound = false;
-        while let Some(run) = runs.get(i)
-            && run.track == track
-        {
-            if !run.tainted {
-                sum = sum.merge(run.untold);
-                sound = true;
-            }
-            i += 1;
-        }
-        if sound {
-            cx.ack(track, epoch, Update::new(sum, Delta::EMPTY));
         }
     }
 }
@@ -394,18 +218,6 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
             None => true,
         }
     }
-
-    fn may_emit(&self, _: &Shared) -> bool {
-        false
-    }
-
-    fn emit(&mut self, _: &mut Shared, _: &mut dyn Sink) {}
-
-    fn wake(&mut self) {}
-
-    fn advance(&mut self, _: Epoch, _: Epoch, _: &mut Shared) {}
-
-    fn drain(&mut self, _: &mut Shared) {}
 
     fn wake_at(&self) -> Option<Nanos> {
         self.wakes.iter().flatten().min().copied()
@@ -469,8 +281,8 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
         any
     }
 
-    fn closed(&self) -> Epoch {
-        self.closed
+    fn closed(&self) -> Option<Epoch> {
+        Some(self.closed)
     }
 
     fn full(&mut self, cx: &Shared) -> bool {

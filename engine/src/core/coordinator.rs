@@ -51,6 +51,9 @@ impl fmt::Display for Stall {
     }
 }
 
+/// A spout task's watermark, and the epoch up to which it holds.
+type Mark = (Epoch, Result<Option<i64>, Idle>);
+
 /// The coordinator of one running topology.
 #[derive(Debug)]
 pub struct Coordinator {
@@ -70,7 +73,7 @@ pub struct Coordinator {
     spout_tasks: usize,
     ended: Vec<bool>,
     /// Marks of each task, by the epoch up to which they hold.
-    marks: Vec<VecDeque<(Epoch, Result<Option<i64>, Idle>)>>,
+    marks: Vec<VecDeque<Mark>>,
     watermark: Option<i64>,
     watermarked: Epoch,
     told_closed: Epoch,

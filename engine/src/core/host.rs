@@ -3,9 +3,9 @@
 use core::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::contract::Sink;
 use super::port::{AnyPort, Ended, Run};
 use super::shared::Shared;
-use super::worker::Sink;
 use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, TaskId, VerdictOp};
 use crate::report::{RunError, TaskStats, WorkerFigures};
 
@@ -81,17 +81,29 @@ pub(crate) trait Host: Send {
     /// Makes the instances.
     fn open(&mut self, waker: &std::task::Waker) -> Result<(), RunError>;
     /// Works on a batch; `true` once it is done, `false` where it stopped for a full outbox.
-    fn run(&mut self, work: &mut Work, cx: &mut Shared, sink: &mut dyn Sink) -> bool;
+    fn run(&mut self, work: &mut Work, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
+        let _ = (work, cx, sink);
+        true
+    }
     /// Whether a spout has a task that may emit now.
-    fn may_emit(&self, cx: &Shared) -> bool;
+    fn may_emit(&self, cx: &Shared) -> bool {
+        let _ = cx;
+        false
+    }
     /// Lets a spout task emit.
-    fn emit(&mut self, cx: &mut Shared, sink: &mut dyn Sink);
+    fn emit(&mut self, cx: &mut Shared, sink: &mut dyn Sink) {
+        let _ = (cx, sink);
+    }
     /// Spouts: nobody knows whether idle tasks are still idle.
-    fn wake(&mut self);
+    fn wake(&mut self) {}
     /// Spouts: the tasks leave epochs below `end`, as far as `horizon` allows.
-    fn advance(&mut self, end: Epoch, horizon: Epoch, cx: &mut Shared);
+    fn advance(&mut self, end: Epoch, horizon: Epoch, cx: &mut Shared) {
+        let _ = (end, horizon, cx);
+    }
     /// Spouts: no new records.
-    fn drain(&mut self, cx: &mut Shared);
+    fn drain(&mut self, cx: &mut Shared) {
+        let _ = cx;
+    }
     /// When this component wants the worker's attention next, in monotonic time.
     fn wake_at(&self) -> Option<Nanos>;
     /// Bolts: flushes the epochs of which batches were applied, none is left in the queue, and
@@ -102,13 +114,24 @@ pub(crate) trait Host: Send {
         now: bool,
         cx: &mut Shared,
         sink: &mut dyn Sink,
-    ) -> bool;
+    ) -> bool {
+        let _ = (left, now, cx, sink);
+        false
+    }
     /// Bolts: flushes and closes every epoch below `frontier`, while outboxes have room.
-    fn close(&mut self, frontier: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool;
+    fn close(&mut self, frontier: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
+        let _ = (frontier, cx, sink);
+        false
+    }
     /// Bolts: serves timers that are due.
-    fn timers(&mut self, horizon: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool;
-    /// The least epoch not closed here.
-    fn closed(&self) -> Epoch;
+    fn timers(&mut self, horizon: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
+        let _ = (horizon, cx, sink);
+        false
+    }
+    /// Bolts: the least epoch not closed here.
+    fn closed(&self) -> Option<Epoch> {
+        None
+    }
     /// Whether it has something to send and no room to.
     fn full(&mut self, cx: &Shared) -> bool;
     /// Seals open batches: all, or those open since `before`.

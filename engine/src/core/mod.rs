@@ -7,12 +7,15 @@
 mod ackers;
 mod bolt_host;
 mod book;
+mod contract;
 mod coordinator;
 mod delivery;
 mod epochs;
+mod execute;
 mod frontier;
 mod host;
 mod lane;
+mod mail;
 mod message;
 mod outbox;
 mod plan;
@@ -22,10 +25,12 @@ mod shared;
 mod spout_host;
 mod worker;
 
-pub(crate) use bolt_host::{BoltHost, Make, RunInput, run_input};
+pub(crate) use bolt_host::{BoltHost, Make, RunInput};
+pub use contract::{In, Sink, Status};
 pub use coordinator::{Coordinator, CoordinatorSink, Hold, Stall};
 pub use delivery::{AnyDelivery, Picks};
 pub use epochs::EpochCounts;
+pub(crate) use execute::run_input;
 pub(crate) use host::{Host, guarded, panic_message};
 pub use lane::Lane;
 pub use message::{
@@ -35,7 +40,7 @@ pub use plan::{ComponentPlan, EdgePlan, Plan, Table, Tables};
 pub(crate) use route::{Edge, EdgeDef};
 pub use shared::Now;
 pub(crate) use spout_host::SpoutHost;
-pub use worker::{In, Sink, Status, Worker};
+pub use worker::Worker;
 
 /// A slice of the stream between two of the coordinator's words.
 pub type Epoch = u64;

@@ -160,14 +160,14 @@ ports!(A 0, B 1, C 2);
 
 /// What became of a root by its verdict.
 #[derive(Debug)]
-pub(crate) enum Ended {
+pub enum Ended {
     Acked { task: TaskId, born: Nanos },
     Retry,
     Dead { task: TaskId },
 }
 
 /// A port whose item type is forgotten: for what happens once a batch or less.
-pub(crate) trait AnyPort {
+pub trait AnyPort {
     /// Sends what is buffered towards its tasks. `roots` are the runs that the spans name.
     fn route(&mut self, epoch: Epoch, roots: &mut [Run], cx: &mut Shared);
     /// Seals open batches; with `before` only those open since then or earlier.
@@ -184,8 +184,6 @@ pub(crate) trait AnyPort {
     fn buffered(&self) -> usize;
     /// Puts all that is buffered under one new root of `task`; `None` where nothing is buffered.
     fn adopt(&mut self, task: TaskId, epoch: Epoch, cx: &mut Shared) -> Option<Run>;
-    /// Whether items of this port can be kept for a replay.
-    fn keeps(&self) -> bool;
     /// Hears a verdict; `None` where the attempt is not of this port.
     fn verdict(&mut self, verdict: &super::VerdictOp, cx: &mut Shared) -> Option<Ended>;
     /// When the next attempt of some root is due.
@@ -258,10 +256,6 @@ impl<B: Batch> AnyPort for Port<B> {
                 keep(&self.items, i, kept);
             }
         }))
-    }
-
-    fn keeps(&self) -> bool {
-        self.keep.is_some()
     }
 
     fn verdict(&mut self, verdict: &super::VerdictOp, cx: &mut Shared) -> Option<Ended> {

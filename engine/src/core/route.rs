@@ -56,6 +56,8 @@ pub(crate) struct Edge<B: Batch> {
     credit: Vec<i128>,
     near: Vec<u32>,
     open: Vec<Open<B>>,
+    /// Boxed as they travel, so that one comes and goes without a copy.
+    #[allow(clippy::vec_box)]
     pool: Vec<Box<Delivery<B>>>,
     pool_limit: usize,
     chosen: Vec<u32>,

@@ -43,7 +43,7 @@ impl Changes {
 
 /// Shared state of one worker's components.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub struct Shared {
     pub(crate) me: WorkerId,
     pub(crate) plan: Arc<Plan>,
     pub(crate) now: Now,

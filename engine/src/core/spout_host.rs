@@ -3,11 +3,11 @@
 use core::fmt;
 
 use super::bolt_host::{Make, not_open};
-use super::host::{Host, LocalTask, Work, announce, guarded, retry_port};
+use super::contract::Sink;
+use super::host::{Host, LocalTask, announce, guarded, retry_port};
 use super::message::{Change, Idle};
 use super::port::{AnyPort, Ended, Port, Ports, Run, Span};
 use super::shared::Shared;
-use super::worker::Sink;
 use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
 use crate::batch::{Batch, Places};
 use crate::component::{Poll, Spout, TaskContext};
@@ -191,10 +191,6 @@ impl<S: Spout> Host for SpoutHost<S> {
         Ok(())
     }
 
-    fn run(&mut self, _: &mut Work, _: &mut Shared, _: &mut dyn Sink) -> bool {
-        true
-    }
-
     fn may_emit(&self, cx: &Shared) -> bool {
         !self.port.full(cx) && self.tasks.iter().any(|task| self.ready(task, cx))
     }
@@ -307,22 +303,6 @@ impl<S: Spout> Host for SpoutHost<S> {
                 _ => None,
             })
             .min()
-    }
-
-    fn flush(&mut self, _: Option<Epoch>, _: bool, _: &mut Shared, _: &mut dyn Sink) -> bool {
-        false
-    }
-
-    fn close(&mut self, _: Epoch, _: &mut Shared, _: &mut dyn Sink) -> bool {
-        false
-    }
-
-    fn timers(&mut self, _: Epoch, _: &mut Shared, _: &mut dyn Sink) -> bool {
-        false
-    }
-
-    fn closed(&self) -> Epoch {
-        Epoch::MAX
     }
 
     fn full(&mut self, cx: &Shared) -> bool {

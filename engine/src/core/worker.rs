@@ -4,69 +4,15 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::ackers::Acker;
+use super::contract::{In, Sink, Status};
 use super::host::{Host, Work};
 use super::lane::Lane;
-use super::message::{Body, Change, Empty, Envelope, Message, Report, VerdictOp, Word};
+use super::message::{Change, Empty, Envelope, VerdictOp};
 use super::shared::{Now, Shared};
-use super::{ComponentId, Epoch, Nanos, TaskId, WorkerId};
+use super::{Epoch, Nanos, WorkerId};
 use crate::config::whole;
-use crate::report::{DeadLetter, RunError, WorkerFigures};
+use crate::report::{RunError, WorkerFigures};
 use crate::topology::Topology;
-
-/// What a driver does for a worker.
-pub trait Sink {
-    /// Puts a batch into the queue of its worker and component, or gives it back where that is
-    /// full.
-    ///
-    /// # Errors
-    /// The batch, where there is no room: it is offered again in a later step.
-    fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope>;
-    /// Sends a message; never refuses.
-    fn send(&mut self, to: WorkerId, message: Message);
-    /// Tells the coordinator; `urgent` where it should look at once.
-    fn report(&mut self, report: Report, urgent: bool);
-    /// Brings used-up memory back to where it came from; may drop it.
-    fn recycle(&mut self, to: WorkerId, empty: Empty);
-    /// A batch of this component's queue is done: its place is free.
-    fn consumed(&mut self, component: ComponentId);
-    /// Takes a dead letter.
-    fn dead_letter(&mut self, letter: DeadLetter);
-    /// A task's code is about to run.
-    fn enter(&mut self, task: TaskId);
-    /// A task's code has run on so many tuples: what did it cost since `enter`?
-    fn lap(&mut self, task: TaskId, tuples: u64) -> Nanos;
-}
-
-/// What a step takes in.
-#[derive(Debug)]
-pub enum In {
-    /// A batch has arrived.
-    Batch(Envelope),
-    /// A message of another worker has arrived.
-    Message(Message),
-    /// The coordinator said something.
-    Word(Word),
-    /// Memory comes back.
-    Empty(Empty),
-    /// A spout's waker was woken.
-    Wake,
-    /// Do some work.
-    Run,
-}
-
-/// How a step went.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
-    /// Whether anything was done; if not, the worker has nothing to do until `wake_at`, or until
-    /// something arrives.
-    pub ran: bool,
-    /// When to step again at the latest, in monotonic time.
-    pub wake_at: Option<Nanos>,
-    /// Whether batches wait for room in queues.
-    pub blocked: bool,
-    /// Whether the coordinator's word to stop was heard.
-    pub stopped: bool,
-}
 
 /// Reports wait at most this long.
 const REPORT_EVERY: Nanos = 1_000_000;
@@ -75,49 +21,49 @@ const LOSSY_WINDOW: usize = 4096;
 
 /// What one sender's lanes have brought.
 #[derive(Debug)]
-struct Lanes {
-    data: Lane,
-    acks: Lane,
-    inits: Lane,
-    verdicts: Lane,
+pub(super) struct Lanes {
+    pub(super) data: Lane,
+    pub(super) acks: Lane,
+    pub(super) inits: Lane,
+    pub(super) verdicts: Lane,
 }
 
 /// A component here, with its queue.
-struct Seat {
-    host: Box<dyn Host>,
-    queue: VecDeque<Envelope>,
-    work: Option<Work>,
-    frontier: Epoch,
+pub(super) struct Seat {
+    pub(super) host: Box<dyn Host>,
+    pub(super) queue: VecDeque<Envelope>,
+    pub(super) work: Option<Work>,
+    pub(super) frontier: Epoch,
     /// Picks since it was last chosen while it could have been.
-    skipped: u32,
-    told_closed: Epoch,
-    told_held: Option<Epoch>,
+    pub(super) skipped: u32,
+    pub(super) told_closed: Epoch,
+    pub(super) told_held: Option<Epoch>,
 }
 
 /// One worker's part of a running topology.
 pub struct Worker {
-    cx: Shared,
+    pub(super) cx: Shared,
     /// Deepest first.
-    seats: Vec<Seat>,
-    seat_of: Vec<Option<usize>>,
-    acker: Acker,
-    lanes: Vec<Lanes>,
-    numbers: Vec<[u64; 3]>,
-    report_number: u64,
-    last_report: Nanos,
-    horizon: Epoch,
-    end: Epoch,
-    opened: bool,
-    stopped: bool,
-    waker: std::task::Waker,
-    verdicts: Vec<VerdictOp>,
-    outgoing: Vec<Vec<VerdictOp>>,
-    empty_acks: Vec<Vec<super::AckOp>>,
-    empty_inits: Vec<Vec<super::InitOp>>,
-    empty_verdicts: Vec<Vec<VerdictOp>>,
-    empty_changes: Vec<Vec<Change>>,
-    next_touch: Nanos,
-    repeats: u64,
+    pub(super) seats: Vec<Seat>,
+    pub(super) seat_of: Vec<Option<usize>>,
+    pub(super) acker: Acker,
+    pub(super) lanes: Vec<Lanes>,
+    pub(super) numbers: Vec<[u64; 3]>,
+    pub(super) report_number: u64,
+    pub(super) last_report: Nanos,
+    pub(super) horizon: Epoch,
+    pub(super) end: Epoch,
+    pub(super) opened: bool,
+    pub(super) stopped: bool,
+    pub(super) waker: std::task::Waker,
+    pub(super) verdicts: Vec<VerdictOp>,
+    pub(super) outgoing: Vec<Vec<VerdictOp>>,
+    pub(super) empty_acks: Vec<Vec<super::AckOp>>,
+    pub(super) empty_inits: Vec<Vec<super::InitOp>>,
+    pub(super) empty_verdicts: Vec<Vec<VerdictOp>>,
+    pub(super) empty_changes: Vec<Vec<Change>>,
+    pub(super) next_touch: Nanos,
+    pub(super) repeats: u64,
 }
 
 impl core::fmt::Debug for Worker {
@@ -240,135 +186,6 @@ impl Worker {
     #[must_use]
     pub fn repeats(&self) -> u64 {
         self.repeats
-    }
-
-    fn take_batch(&mut self, envelope: Envelope, sink: &mut impl Sink) {
-        let known = self.seat_of.get(envelope.component as usize).copied().flatten();
-        let fresh = envelope.incarnation == self.cx.incarnation
-            && self
-                .lanes
-                .get_mut(envelope.from as usize)
-                .is_some_and(|lanes| lanes.data.accept(envelope.number));
-        match known {
-            Some(seat) if fresh => self.seats[seat].queue.push_back(envelope),
-            _ => {
-                // Every copy that was counted in is counted out.
-                self.repeats += 1;
-                if envelope.incarnation == self.cx.incarnation {
-                    self.cx.changes.in_flight(envelope.component, envelope.epoch, -1);
-                }
-                sink.consumed(envelope.component);
-            }
-        }
-    }
-
-    fn take_message(&mut self, message: Message, sink: &mut impl Sink) {
-        let from = message.from;
-        let fresh = message.incarnation == self.cx.incarnation
-            && self.lanes.get_mut(from as usize).is_some_and(|lanes| {
-                match &message.body {
-                    Body::Inits(_) => &mut lanes.inits,
-                    Body::Acks(_) | Body::Fail(_) => &mut lanes.acks,
-                    Body::Verdicts(_) => &mut lanes.verdicts,
-                }
-                .accept(message.number)
-            });
-        if !fresh {
-            self.repeats += 1;
-            return;
-        }
-        let plan = Arc::clone(&self.cx.plan);
-        match message.body {
-            Body::Inits(mut ops) => {
-                for op in ops.drain(..) {
-                    self.acker.init(&op, &plan, &mut self.verdicts);
-                }
-                sink.recycle(from, Empty::Inits(ops));
-            }
-            Body::Acks(mut ops) => {
-                for op in ops.drain(..) {
-                    self.acker.apply(&op, &plan, &mut self.verdicts);
-                }
-                sink.recycle(from, Empty::Acks(ops));
-            }
-            Body::Fail(op) => self.acker.fail(&op, &plan, &mut self.verdicts),
-            Body::Verdicts(mut ops) => {
-                for op in ops.drain(..) {
-                    self.hear(&op);
-                }
-                sink.recycle(from, Empty::Verdicts(ops));
-            }
-        }
-        self.pass_on(sink);
-    }
-
-    fn take_word(&mut self, word: Word) -> Result<(), RunError> {
-        match word {
-            Word::Prepare(epoch) => {
-                if !self.opened {
-                    self.opened = true;
-                    for seat in &mut self.seats {
-                        seat.host.open(&self.waker)?;
-                    }
-                }
-                self.cx.changes.list.push(Change::Confirmed(epoch));
-            }
-            Word::Horizon(epoch) => {
-                self.horizon = self.horizon.max(epoch);
-                self.advance();
-            }
-            Word::End(epoch) => {
-                self.end = self.end.max(epoch.saturating_add(1));
-                self.advance();
-            }
-            Word::Frontier { component, epoch } => {
-                if let Some(Some(seat)) = self.seat_of.get(component as usize) {
-                    let seat = &mut self.seats[*seat];
-                    seat.frontier = seat.frontier.max(epoch);
-                }
-            }
-            Word::Watermark { epoch, mark } => self.cx.watermarks.give(epoch, mark),
-            Word::ClosedBelow(epoch) => {
-                self.acker.forget_below(epoch);
-                self.cx.watermarks.forget_below(epoch);
-            }
-            Word::Drain => {
-                for seat in &mut self.seats {
-                    seat.host.drain(&mut self.cx);
-                }
-            }
-            Word::Stop => self.stopped = true,
-        }
-        Ok(())
-    }
-
-    fn advance(&mut self) {
-        for seat in &mut self.seats {
-            seat.host.advance(self.end, self.horizon, &mut self.cx);
-        }
-    }
-
-    fn take_empty(&mut self, empty: Empty) {
-        const KEEP: usize = 64;
-        match empty {
-            Empty::Delivery(edge, body) => self.recycle(edge, body),
-            Empty::Acks(ops) if self.empty_acks.len() < KEEP => self.empty_acks.push(ops),
-            Empty::Inits(ops) if self.empty_inits.len() < KEEP => self.empty_inits.push(ops),
-            Empty::Verdicts(ops) if self.empty_verdicts.len() < KEEP => {
-                self.empty_verdicts.push(ops);
-            }
-            Empty::Changes(changes) if self.empty_changes.len() < KEEP => {
-                self.empty_changes.push(changes);
-            }
-            _ => {}
-        }
-    }
-
-    fn recycle(&mut self, edge: super::EdgeId, body: Box<dyn super::AnyDelivery>) {
-        let from = self.cx.plan.edges[edge as usize].from;
-        if let Some(seat) = self.seat_of[from as usize] {
-            self.seats[seat].host.recycle(edge, body);
-        }
     }
 
     /// One turn of work; whether anything was done.
@@ -508,101 +325,6 @@ impl Worker {
         ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
         self.pass_on(sink);
         ran
-    }
-
-    /// Delivers acks, inits, fails and verdicts: here at once, elsewhere as messages.
-    fn pass_on(&mut self, sink: &mut impl Sink) {
-        let me = self.cx.me as usize;
-        let plan = Arc::clone(&self.cx.plan);
-        for to in 0..self.cx.acks.len() {
-            if to == me {
-                for op in self.cx.inits[me].drain(..) {
-                    self.acker.init(&op, &plan, &mut self.verdicts);
-                }
-                for op in self.cx.acks[me].drain(..) {
-                    self.acker.apply(&op, &plan, &mut self.verdicts);
-                }
-                continue;
-            }
-            if !self.cx.inits[to].is_empty() {
-                let next = self.empty_inits.pop().unwrap_or_default();
-                let ops = std::mem::replace(&mut self.cx.inits[to], next);
-                self.send(to, 0, Body::Inits(ops), sink);
-            }
-            if !self.cx.acks[to].is_empty() {
-                let next = self.empty_acks.pop().unwrap_or_default();
-                let ops = std::mem::replace(&mut self.cx.acks[to], next);
-                self.send(to, 1, Body::Acks(ops), sink);
-            }
-        }
-        while let Some(op) = self.cx.fails.pop() {
-            let owner = plan.tables.at(op.epoch).owner(op.track) as usize;
-            if owner == me {
-                self.acker.fail(&op, &plan, &mut self.verdicts);
-            } else {
-                self.send(owner, 1, Body::Fail(op), sink);
-            }
-        }
-        while let Some(op) = self.verdicts.pop() {
-            let table = plan.tables.at(op.epoch);
-            let to = table.workers.get(op.task as usize).copied().unwrap_or(0) as usize;
-            if to == me {
-                self.hear(&op);
-            } else {
-                self.outgoing[to].push(op);
-            }
-        }
-        for to in 0..self.outgoing.len() {
-            if !self.outgoing[to].is_empty() {
-                let next = self.empty_verdicts.pop().unwrap_or_default();
-                let ops = std::mem::replace(&mut self.outgoing[to], next);
-                self.send(to, 2, Body::Verdicts(ops), sink);
-            }
-        }
-        self.acker.measure();
-    }
-
-    fn send(&mut self, to: usize, lane: usize, body: Body, sink: &mut impl Sink) {
-        let number = self.numbers[to][lane];
-        self.numbers[to][lane] += 1;
-        let (from, incarnation) = (self.cx.me, self.cx.incarnation);
-        let to = u32::try_from(to).unwrap_or(0);
-        sink.send(to, Message { from, number, incarnation, body });
-    }
-
-    fn hear(&mut self, op: &VerdictOp) {
-        let component = self.cx.plan.component_of(op.task);
-        if let Some(Some(seat)) = self.seat_of.get(component as usize) {
-            self.seats[*seat].host.verdict(op, &mut self.cx);
-        }
-    }
-
-    /// Tells the coordinator all changes since the last time, whole.
-    fn report(&mut self, urgent: bool, sink: &mut impl Sink) {
-        self.last_report = self.cx.now.mono;
-        for seat in &mut self.seats {
-            let component = seat.host.component();
-            let closed = seat.host.closed();
-            if closed != seat.told_closed && closed != Epoch::MAX {
-                seat.told_closed = closed;
-                self.cx.changes.list.push(Change::Closed { component, epoch: closed });
-            }
-            let held = seat.host.held();
-            let epoch = held.map(|(epoch, _)| epoch);
-            if epoch != seat.told_held {
-                seat.told_held = epoch;
-                self.cx.changes.list.push(Change::Held { component, oldest: held });
-            }
-        }
-        if self.cx.changes.list.is_empty() {
-            return;
-        }
-        let next = self.empty_changes.pop().unwrap_or_default();
-        let changes = std::mem::replace(&mut self.cx.changes.list, next);
-        let number = self.report_number;
-        self.report_number += 1;
-        let (from, incarnation) = (self.cx.me, self.cx.incarnation);
-        sink.report(Report { from, number, incarnation, changes }, urgent);
     }
 
     /// When there is something to do though nothing arrives.

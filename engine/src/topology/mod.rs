@@ -11,7 +11,8 @@ use std::sync::Arc;
 pub(crate) use build::attach;
 pub use build::{BoltBuilder, TopologyBuilder};
 pub use error::{BuildError, BuildErrors};
-pub use stream::{Stream, StreamMaker};
+pub use stream::Stream;
+pub(crate) use stream::StreamMaker;
 
 use crate::core::{ComponentId, Host, Plan, WorkerId};
 

@@ -1,0 +1,191 @@
+//! Executing a batch: task by task, tuple by tuple, monomorphic in the bolt and the item type.
+
+use acker::{Delta, Update};
+
+use super::Epoch;
+use super::bolt_host::BoltHost;
+use super::contract::Sink;
+use super::delivery::{Delivery, Part};
+use super::host::{Cursor, Work, guarded};
+use super::port::{Ports, Run};
+use super::shared::Shared;
+use crate::batch::Batch;
+use crate::component::Execute;
+use crate::emitter::Emitter;
+use crate::report::{Reason, chain};
+
+/// How a stretch of tuples of one task ended.
+enum Stretch {
+    /// At the part's end.
+    End,
+    /// The buffer is due to be routed.
+    Buffered,
+    /// This tuple failed with an error.
+    Failed(String),
+    /// This tuple made the bolt panic.
+    Panicked(String),
+    /// This tuple's record of this size was too large.
+    TooLarge(usize),
+}
+
+/// Works on a batch of input type `B`: task by task, tuple by tuple.
+pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
+    host: &mut BoltHost<Bl>,
+    work: &mut Work,
+    cx: &mut Shared,
+    sink: &mut dyn Sink,
+) -> bool {
+    let Work { envelope, cursor } = work;
+    let (epoch, edge) = (envelope.epoch, envelope.edge as usize);
+    let limit = cx.plan.config.batch;
+    let tracked = cx.tracked();
+    host.state.now = cx.now.mono;
+    host.state.epoch = epoch;
+    host.state.input = cx.plan.edges[edge].input;
+    let Some(delivery) = envelope.body.as_any_mut().downcast_mut::<Delivery<B>>() else {
+        return true;
+    };
+    let Delivery { parts, runs, .. } = delivery;
+    let mut room = true;
+    while cursor.part < parts.len() && cursor.part < host.bolts.len() {
+        let (task, part) = (cursor.part, &parts[cursor.part]);
+        let len = part.items.len();
+        if len == 0 {
+            cursor.part += 1;
+            continue;
+        }
+        let id = host.tasks[task].id;
+        sink.enter(id);
+        let from = cursor.at;
+        let mut lost = 0;
+        while cursor.at < len {
+            let stretch = stretch(host, task, part, cursor, limit, tracked, runs, &mut lost);
+            let run = part.spans.get(cursor.span).map_or(0, |span| span.run);
+            let (component, index) = (|| cx.name_of(id).to_owned(), cx.index_of(id));
+            let reason = match stretch {
+                Stretch::End => break,
+                Stretch::Buffered => {
+                    host.route(epoch, runs, task, cx);
+                    if host.any_full(cx) {
+                        room = false;
+                        break;
+                    }
+                    continue;
+                }
+                Stretch::Failed(message) => {
+                    Reason::Failed { component: component(), task: index, message }
+                }
+                Stretch::Panicked(message) => {
+                    Reason::Panicked { component: component(), task: index, message }
+                }
+                Stretch::TooLarge(size) => {
+                    let limit = host.state.limit;
+                    Reason::TooLarge { component: component(), task: index, size, limit }
+                }
+            };
+            // The good ones before and after it in the batch stand; this one's emission does not.
+            if let Err(panic) = guarded(|| host.ports.rollback()) {
+                drop(panic);
+            }
+            host.state.oversize.clear();
+            host.tasks[task].failed += 1;
+            cursor.at += 1;
+            if let Some(run) = runs.get_mut(run as usize)
+                && !run.tainted
+            {
+                run.tainted = true;
+                cx.fail(run.track, epoch, reason);
+            }
+        }
+        host.keep_wake(task);
+        let emitted = host.emitted();
+        let executed = (cursor.at - from) as u64 - lost;
+        let figures = &mut host.tasks[task];
+        figures.emitted += emitted;
+        figures.executed += executed;
+        figures.charge(sink.lap(id, executed));
+        cx.edges[edge].executed += executed;
+        cx.edges[edge].lost += lost;
+        if !room {
+            return false;
+        }
+        (cursor.at, cursor.span, cursor.lost) = (0, 0, 0);
+        cursor.part += 1;
+    }
+    host.route(epoch, runs, parts.len().min(host.bolts.len()).saturating_sub(1), cx);
+    settle(runs, epoch, cx);
+    host.applied(epoch, cx.now.mono);
+    true
+}
+
+/// Executes tuples of one task until the part ends, the buffer is full or one of them fails.
+#[allow(clippy::too_many_arguments)]
+fn stretch<Bl: Execute<B>, B: Batch>(
+    host: &mut BoltHost<Bl>,
+    task: usize,
+    part: &Part<B>,
+    cursor: &mut Cursor,
+    limit: usize,
+    tracked: bool,
+    runs: &mut [Run],
+    lost: &mut u64,
+) -> Stretch {
+    let bolt = &mut host.bolts[task];
+    let (ports, state) = (&mut host.ports, &mut host.state);
+    let (items, spans) = (&part.items, &part.spans[..]);
+    let len = items.len();
+    let (at, span, next_lost) = (&mut cursor.at, &mut cursor.span, &mut cursor.lost);
+    let outcome = guarded(|| {
+        while *at < len {
+            while spans.get(*span).is_some_and(|s| s.end as usize <= *at) {
+                *span += 1;
+            }
+            let run = spans.get(*span).map_or(0, |s| s.run);
+            if part.lost.get(*next_lost).is_some_and(|&lost| lost as usize == *at) {
+                if let Some(run) = runs.get_mut(run as usize) {
+                    run.tainted = true;
+                }
+                *next_lost += 1;
+                *lost += 1;
+                *at += 1;
+                continue;
+            }
+            if let Err(error) = bolt.execute(items.item(*at), &mut Emitter { ports, state }) {
+                return Stretch::Failed(chain(&*error));
+            }
+            if let Some(&(_, size)) = state.oversize.first() {
+                return Stretch::TooLarge(size);
+            }
+            let buffered = ports.finish_tuple(run, tracked);
+            *at += 1;
+            if buffered >= limit {
+                return Stretch::Buffered;
+            }
+        }
+        Stretch::End
+    });
+    outcome.unwrap_or_else(Stretch::Panicked)
+}
+
+/// Tells what the batch consumed and produced, merged by root; tainted runs are not acked.
+fn settle(runs: &mut [Run], epoch: Epoch, cx: &mut Shared) {
+    runs.sort_unstable_by_key(|run| run.track);
+    let mut i = 0;
+    while let Some(first) = runs.get(i) {
+        let track = first.track;
+        let mut sum = Delta::EMPTY;
+        let mut sound = false;
+        while let Some(run) = runs.get(i)
+            && run.track == track
+        {
+            if !run.tainted {
+                sum = sum.merge(run.untold);
+                sound = true;
+            }
+            i += 1;
+        }
+        if sound {
+            cx.ack(track, epoch, Update::new(sum, Delta::EMPTY));
+        }
+    }
+}
