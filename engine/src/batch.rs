@@ -6,6 +6,10 @@
 /// one arena, so that a stream of words makes no allocation a word. Implement it for a layout of
 /// your own (columns, say) and streams carry that.
 pub trait Batch: Default + Send + 'static {
+    /// Whether dropping an item runs code. That code may panic, so such items are dropped one by
+    /// one, and a panic is no one's fault but theirs.
+    const DROPS: bool = true;
+
     /// What a bolt sees of one item.
     type Item<'a>;
 
@@ -57,7 +61,26 @@ pub trait Push<T>: Batch {
     fn push_item(&mut self, item: T);
 }
 
+/// Drops all items from `len` on, come what may: an item whose drop panics is gone all the same.
+pub(crate) fn cut<B: Batch>(items: &mut B, len: usize) {
+    if !B::DROPS {
+        items.truncate(len);
+        return;
+    }
+    while items.len() > len {
+        // One at a time: two panics in one `truncate` would abort the process.
+        let outcome = crate::core::guarded(|| {
+            while items.len() > len {
+                items.truncate(items.len() - 1);
+            }
+        });
+        drop(outcome);
+    }
+}
+
 impl<T: Send + 'static> Batch for Vec<T> {
+    const DROPS: bool = core::mem::needs_drop::<T>();
+
     type Item<'a> = &'a T;
 
     fn len(&self) -> usize {

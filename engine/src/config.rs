@@ -83,7 +83,7 @@ impl Default for Config {
             queue: 8,
             batch: 1024,
             linger: Duration::from_millis(5),
-            max_pending: 8192,
+            max_pending: 4096,
             timeout: Duration::from_secs(30),
             attempts: 10,
             backoff: Duration::from_millis(1),

@@ -30,6 +30,8 @@ impl Text {
 }
 
 impl Batch for Text {
+    const DROPS: bool = false;
+
     type Item<'a> = &'a [u8];
 
     fn len(&self) -> usize {
@@ -101,6 +103,8 @@ impl<V> Default for Tagged<V> {
 }
 
 impl<V: Copy + Send + 'static> Batch for Tagged<V> {
+    const DROPS: bool = false;
+
     type Item<'a> = (&'a [u8], V);
 
     fn len(&self) -> usize {

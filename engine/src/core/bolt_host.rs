@@ -146,6 +146,7 @@ impl<Bl: Bolt> BoltHost<Bl> {
         }
         let tracked = cx.tracked();
         self.ports.finish_tuple(0, tracked);
+        let mut astray = 0;
         let (runs, owners) = (&mut self.runs, &mut self.owners);
         self.ports.each(&mut |_, port| {
             if port.buffered() == 0 {
@@ -166,8 +167,9 @@ impl<Bl: Bolt> BoltHost<Bl> {
                 owners.push(id);
             }
             port.route(epoch, runs, cx);
-            announce(runs, owners, epoch, cx);
+            astray += announce(runs, owners, epoch, cx);
         });
+        self.tasks[task].failed += astray;
         self.tasks[task].emitted += self.emitted();
     }
 

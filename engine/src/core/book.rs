@@ -11,7 +11,7 @@ use super::epochs::EpochCounts;
 use super::port::{Ended, Run};
 use super::shared::Shared;
 use super::{Epoch, Nanos, TaskId, VerdictOp};
-use crate::batch::Batch;
+use crate::batch::{Batch, cut};
 use crate::grouping::CopyItem;
 
 /// A root without a verdict.
@@ -163,7 +163,7 @@ impl<B: Batch> Book<B> {
 
     fn discard(&mut self, slot: u32, mut items: B) {
         self.free.push(slot);
-        items.clear();
+        cut(&mut items, 0);
         if self.spare.len() < RESERVE {
             self.spare.push(items);
         }

@@ -9,7 +9,7 @@ use super::frontier::Frontiers;
 pub use super::frontier::Hold;
 use super::lane::Lane;
 use super::message::{Change, Idle, Report, Word};
-use super::{Epoch, Nanos, Plan, WorkerId};
+use super::{ComponentId, Epoch, Nanos, Plan, WorkerId};
 use crate::config::{EpochEnd, whole};
 use crate::topology::Topology;
 
@@ -82,6 +82,8 @@ pub struct Coordinator {
     last_progress: Nanos,
     stall_told: bool,
     stalls: Vec<Stall>,
+    /// Input frontiers that moved: room for [`Coordinator::advance`].
+    moved: Vec<(ComponentId, Epoch)>,
 }
 
 impl Coordinator {
@@ -114,6 +116,7 @@ impl Coordinator {
             last_progress: 0,
             stall_told: false,
             stalls: Vec::new(),
+            moved: Vec::new(),
         }
     }
 
@@ -239,13 +242,14 @@ impl Coordinator {
         }
         self.give_watermarks(sink);
         let plan = Arc::clone(&self.plan);
-        self.frontiers.update(&mut |component, epoch| {
-            for worker in 0..plan.config.workers {
-                if plan.hosted(component, worker, epoch).next().is_some() {
-                    sink.word(worker, Word::Frontier { component, epoch });
-                }
+        self.moved.clear();
+        let moved = &mut self.moved;
+        self.frontiers.update(&mut |component, epoch| moved.push((component, epoch)));
+        for &(component, epoch) in &self.moved {
+            for worker in (0..plan.config.workers).filter(|&w| self.frontiers.hosts(component, w)) {
+                sink.word(worker, Word::Frontier { component, epoch });
             }
-        });
+        }
         let closed = self.frontiers.closed_below();
         if closed > self.told_closed {
             self.told_closed = closed;

@@ -3,7 +3,7 @@
 use core::any::Any;
 
 use super::port::{Run, Span};
-use crate::batch::Batch;
+use crate::batch::{Batch, cut};
 
 /// Draws how many tuples pass before the next one is lost.
 pub type Picks<'a> = &'a mut dyn FnMut() -> usize;
@@ -65,7 +65,7 @@ impl<B: Batch> Delivery<B> {
     /// Empties it for the next use; the memory stays.
     pub(crate) fn reset(&mut self) {
         for part in &mut self.parts {
-            part.items.clear();
+            cut(&mut part.items, 0);
             part.spans.clear();
             part.lost.clear();
         }

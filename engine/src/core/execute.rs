@@ -84,9 +84,7 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
                 }
             };
             // The good ones before and after it in the batch stand; this one's emission does not.
-            if let Err(panic) = guarded(|| host.ports.rollback()) {
-                drop(panic);
-            }
+            host.ports.rollback();
             host.state.oversize.clear();
             host.tasks[task].failed += 1;
             cursor.at += 1;

@@ -107,6 +107,11 @@ impl Frontiers {
         any
     }
 
+    /// Whether a worker has tasks of a bolt.
+    pub(crate) fn hosts(&self, component: ComponentId, worker: WorkerId) -> bool {
+        self.closed[component as usize][worker as usize] != Epoch::MAX
+    }
+
     /// Every epoch below this one is closed by every worker at every component.
     pub(crate) fn closed_below(&self) -> Epoch {
         self.output.iter().copied().min().unwrap_or(0)

@@ -171,8 +171,15 @@ pub(crate) fn retry_port(
     any
 }
 
-/// Tells the trackers of new attempts, and fails those that grouping led astray.
-pub(crate) fn announce(runs: &mut Vec<Run>, tasks: &[TaskId], epoch: Epoch, cx: &mut Shared) {
+/// Tells the trackers of new attempts, and fails those that grouping led astray. Returns how many
+/// tuples it led astray.
+pub(crate) fn announce(
+    runs: &mut Vec<Run>,
+    tasks: &[TaskId],
+    epoch: Epoch,
+    cx: &mut Shared,
+) -> u64 {
+    let mut astray = 0;
     for (run, &task) in runs.iter().zip(tasks) {
         cx.init(run.track, task, epoch, run.untold);
     }
@@ -180,8 +187,10 @@ pub(crate) fn announce(runs: &mut Vec<Run>, tasks: &[TaskId], epoch: Epoch, cx: 
         if let Some(run) = runs.get(run as usize) {
             cx.fail(run.track, epoch, reason);
         }
+        astray += 1;
     }
     runs.clear();
+    astray
 }
 
 /// Runs user code; a panic comes back as its message.

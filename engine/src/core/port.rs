@@ -10,7 +10,7 @@ use super::book::Book;
 use super::route::Edge;
 use super::shared::Shared;
 use super::{EdgeId, Epoch, Nanos, Plan, TaskId, WorkerId};
-use crate::batch::Batch;
+use crate::batch::{Batch, cut};
 use crate::grouping::CopyItem;
 use crate::topology::attach;
 
@@ -112,7 +112,7 @@ impl<B: Batch> Ports for Port<B> {
     }
 
     fn rollback(&mut self) {
-        self.items.truncate(self.done);
+        cut(&mut self.items, self.done);
     }
 
     fn each(&mut self, f: &mut dyn FnMut(usize, &mut dyn AnyPort)) {
@@ -205,13 +205,19 @@ pub trait AnyPort {
 
 impl<B: Batch> AnyPort for Port<B> {
     fn route(&mut self, epoch: Epoch, roots: &mut [Run], cx: &mut Shared) {
-        if !self.items.is_empty() {
+        let len = self.items.len();
+        if len > 0 {
             let last = self.edges.len().saturating_sub(1);
             for (i, edge) in self.edges.iter_mut().enumerate() {
                 let copy = if i == last { None } else { self.copy };
                 edge.route(&mut self.items, copy, &self.spans, roots, epoch, cx);
             }
-            self.items.clear();
+            cut(&mut self.items, 0);
+            if len > 16 * cx.plan.config.batch {
+                // One call emitted far more than a batch: that memory is not kept for the next.
+                self.items = B::default();
+                self.spans = Vec::new();
+            }
         }
         self.spans.clear();
         self.done = 0;

@@ -147,8 +147,12 @@ impl<S: Spout> SpoutHost<S> {
             self.tasks[at].pending += len;
         }
         self.port.route(epoch, &mut self.runs, cx);
-        announce(&mut self.runs, &self.owners, epoch, cx);
+        let astray = announce(&mut self.runs, &self.owners, epoch, cx);
         let task = &mut self.tasks[at];
+        if !cx.tracked() {
+            // Nobody else will say so.
+            task.local.failed += astray;
+        }
         task.local.emitted += self.port.take_emitted();
         task.stamped |= len > 0;
         cx.changes.list.push(Change::Records(len as u64));
