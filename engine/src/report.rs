@@ -397,6 +397,14 @@ pub struct WorkerFigures {
     pub(crate) latency: Option<hdrhistogram::Histogram<u64>>,
 }
 
+impl WorkerFigures {
+    /// Complete latency of the roots of its spouts; `None` where none was acked.
+    #[must_use]
+    pub fn latency(&self) -> Option<Latency> {
+        self.latency.as_ref().and_then(percentiles)
+    }
+}
+
 /// A histogram of latencies from a microsecond to an hour, that never grows.
 pub(crate) fn latencies() -> Option<hdrhistogram::Histogram<u64>> {
     hdrhistogram::Histogram::new_with_bounds(1, 3_600_000_000, 3).ok()

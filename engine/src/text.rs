@@ -18,6 +18,9 @@ pub struct Text {
     ends: Vec<usize>,
 }
 
+/// Bytes that an arena starts with.
+const FIRST: usize = 128;
+
 impl Text {
     /// The items, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
@@ -77,6 +80,10 @@ impl CloneBatch for Text {
 impl Push<&[u8]> for Text {
     #[inline]
     fn push_item(&mut self, item: &[u8]) {
+        if self.bytes.capacity() == 0 {
+            // Most single items fit at once: a kept line does not grow again with the next one.
+            self.bytes.reserve(FIRST);
+        }
         self.bytes.extend_from_slice(item);
         self.ends.push(self.bytes.len());
     }

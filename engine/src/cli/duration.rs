@@ -12,7 +12,8 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
     if text == "0" {
         return Ok(Duration::ZERO);
     }
-    let wrong = || format!("{text:?} is no duration: write a number and us, ms, s, m or h, as 500ms");
+    let wrong =
+        || format!("{text:?} is no duration: write a number and us, ms, s, m or h, as 500ms");
     let unit = UNITS.iter().find_map(|&(unit, micros)| Some((text.strip_suffix(unit)?, micros)));
     let (number, micros) = unit.ok_or_else(wrong)?;
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
@@ -22,16 +23,19 @@ pub(super) fn parse(text: &str) -> Result<Duration, String> {
     }
     let long = || format!("{text:?} is too long");
     let whole: u64 = whole.parse().map_err(|_| long())?;
-    let mut sum = whole.checked_mul(micros).ok_or_else(long)?;
-    let mut place = micros;
-    for digit in fraction.trim_end_matches('0').bytes() {
-        if !place.is_multiple_of(10) && u64::from(digit - b'0') * place % 10 != 0 {
-            return Err(format!("{text:?} is finer than a microsecond"));
-        }
-        let part = u64::from(digit - b'0') * place / 10;
-        place /= 10;
-        sum = sum.checked_add(part).ok_or_else(long)?;
+    let whole = whole.checked_mul(micros).ok_or_else(long)?;
+    let finer = || format!("{text:?} is finer than a microsecond");
+    let fraction = fraction.trim_end_matches('0');
+    // An hour has 10 decimal places of whole microseconds at the most.
+    let places = u32::try_from(fraction.len()).ok().filter(|&n| n <= 10).ok_or_else(finer)?;
+    let parts = fraction.bytes().fold(0, |sum, digit| sum * 10 + u128::from(digit - b'0'));
+    let parts = parts * u128::from(micros);
+    let scale = 10u128.pow(places);
+    if !parts.is_multiple_of(scale) {
+        return Err(finer());
     }
+    let part = u64::try_from(parts / scale).map_err(|_| long())?;
+    let sum = whole.checked_add(part).ok_or_else(long)?;
     Ok(Duration::from_micros(sum))
 }
 
@@ -85,9 +89,22 @@ mod tests {
 
     #[test]
     fn refuses_what_is_no_duration() {
-        for text in
-            ["", "s", "5", "-1s", "+1s", "1,5s", "1.s", ".5s", "1e3s", "5 s", "1d", "0.5us", "NaNs"]
-        {
+        for text in [
+            "",
+            "s",
+            "5",
+            "-1s",
+            "+1s",
+            "1,5s",
+            "1.s",
+            ".5s",
+            "1e3s",
+            "5 s",
+            "1d",
+            "0.5us",
+            "1.000000001m",
+            "NaNs",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
         for text in ["99999999999999999999s", "18446744073709551615h"] {

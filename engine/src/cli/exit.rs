@@ -40,7 +40,7 @@ Exit codes:
     0  done: every line ended acked (or was counted, where nothing is tracked)
     1  there are dead letters, the run failed, or the report could not be written
     2  the arguments make no sense
-    3  the input is missing, unreadable, a directory, or not in UTF-8's family (UTF-16, UTF-32)
+    3  the input is missing, unreadable, a directory, or in UTF-16 or UTF-32
   130  interrupted by SIGINT; the report is partial, its JSON says \"complete\": false
   141  whoever read standard output has gone; the run was stopped, nothing is said about it
   143  interrupted by SIGTERM; as for 130";

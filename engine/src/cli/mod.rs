@@ -5,6 +5,7 @@ mod color;
 mod console;
 mod duration;
 mod exit;
+mod gather;
 mod json;
 mod output;
 mod repeat;

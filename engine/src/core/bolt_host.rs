@@ -38,6 +38,10 @@ pub(crate) struct BoltHost<Bl: Bolt> {
     /// Epochs of which batches were applied since they were last flushed.
     pub(super) dirty: Vec<Epoch>,
     pub(super) dirty_since: Nanos,
+    /// Tasks flushed of the first of them, and calls made of the close under way. Each call may
+    /// overfill the outbox, but only one: the others wait for room.
+    pub(super) flushed: usize,
+    pub(super) closing: usize,
     pub(super) runs: Vec<Run>,
     pub(super) owners: Vec<TaskId>,
 }
@@ -74,6 +78,8 @@ impl<Bl: Bolt> BoltHost<Bl> {
             closed: 0,
             dirty: Vec::new(),
             dirty_since: 0,
+            flushed: 0,
+            closing: 0,
             runs: Vec::new(),
             owners: Vec::new(),
         }
@@ -122,7 +128,7 @@ impl<Bl: Bolt> BoltHost<Bl> {
         self.state.epoch = epoch;
         let (bolt, ports, state) = (&mut self.bolts[task], &mut self.ports, &mut self.state);
         let outcome = guarded(|| call(bolt, &mut Emitter { ports, state }));
-        self.tasks[task].charge(sink.lap(id, 0));
+        self.tasks[task].charge(cx.spent(sink.lap(id, 0)));
         self.keep_wake(task);
         let mut message = match outcome {
             Ok(Ok(())) => None,
@@ -179,16 +185,15 @@ impl<Bl: Bolt> BoltHost<Bl> {
         }
     }
 
-    fn flush_epoch(&mut self, epoch: Epoch, cx: &mut Shared, sink: &mut dyn Sink) {
-        for task in 0..self.bolts.len() {
-            self.call("flush", task, epoch, cx, sink, &mut |bolt, out| bolt.flush(epoch, out));
-        }
+    fn flush_task(&mut self, task: usize, epoch: Epoch, cx: &mut Shared, sink: &mut dyn Sink) {
+        self.call("flush", task, epoch, cx, sink, &mut |bolt, out| bolt.flush(epoch, out));
     }
 
     pub(super) fn applied(&mut self, epoch: Epoch, now: Nanos) {
         if self.dirty.is_empty() {
             self.dirty_since = now;
         }
+        self.flushed = 0;
         if let Err(at) = self.dirty.binary_search(&epoch) {
             self.dirty.insert(at, epoch);
         }
@@ -233,17 +238,27 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
         sink: &mut dyn Sink,
     ) -> bool {
         let linger = whole(cx.plan.config.linger);
-        if self.dirty.is_empty() || !(now || cx.now.mono >= self.dirty_since + linger) {
+        if self.closing > 0
+            || self.dirty.is_empty()
+            || !(now || cx.now.mono >= self.dirty_since + linger)
+        {
             return false;
         }
         let mut any = false;
         while let Some(&epoch) = self.dirty.first() {
-            if left.is_some_and(|left| left <= epoch) || self.any_full(cx) {
+            if left.is_some_and(|left| left <= epoch) {
                 break;
             }
+            while self.flushed < self.bolts.len() {
+                if self.any_full(cx) {
+                    return any;
+                }
+                self.flush_task(self.flushed, epoch, cx, sink);
+                self.flushed += 1;
+                any = true;
+            }
+            self.flushed = 0;
             self.dirty.remove(0);
-            self.flush_epoch(epoch, cx, sink);
-            any = true;
         }
         self.dirty_since = cx.now.mono;
         any
@@ -251,18 +266,26 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
 
     fn close(&mut self, frontier: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
         let mut any = false;
-        while self.closed < frontier && cx.fatal.is_none() && !self.any_full(cx) {
+        while self.closed < frontier {
             let epoch = self.closed;
             let Some(mark) = cx.watermarks.of(epoch) else { break };
-            self.dirty.retain(|&dirty| dirty > epoch);
-            self.flush_epoch(epoch, cx, sink);
-            for task in 0..self.bolts.len() {
-                self.call("close", task, epoch, cx, sink, &mut |bolt, out| {
-                    bolt.close(epoch, mark, out)
-                });
+            let tasks = self.bolts.len();
+            while self.closing < 2 * tasks {
+                if cx.fatal.is_some() || self.any_full(cx) {
+                    return any;
+                }
+                match self.closing.checked_sub(tasks) {
+                    None => self.flush_task(self.closing, epoch, cx, sink),
+                    Some(task) => self.call("close", task, epoch, cx, sink, &mut |bolt, out| {
+                        bolt.close(epoch, mark, out)
+                    }),
+                }
+                self.closing += 1;
+                any = true;
             }
+            (self.closing, self.flushed) = (0, 0);
+            self.dirty.retain(|&dirty| dirty > epoch);
             self.closed += 1;
-            any = true;
         }
         any
     }

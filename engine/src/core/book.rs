@@ -1,7 +1,7 @@
 //! The roots born at one stream: their items until the verdict, attempts, backoff, dead letters.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use acker::{Delta, RootId};
@@ -33,7 +33,8 @@ pub(crate) struct Book<B> {
     by_track: HashMap<RootId, u32>,
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     epochs: EpochCounts,
-    spare: Vec<B>,
+    /// Used in turn, so that each of them soon has room for the largest root.
+    spare: VecDeque<B>,
 }
 
 impl<B> Default for Book<B> {
@@ -44,7 +45,7 @@ impl<B> Default for Book<B> {
             by_track: HashMap::new(),
             due: BinaryHeap::new(),
             epochs: EpochCounts::default(),
-            spare: Vec::new(),
+            spare: VecDeque::new(),
         }
     }
 }
@@ -58,7 +59,7 @@ impl<B: Batch> Book<B> {
         let roots = roots.min(RESERVE);
         self.slots.reserve(roots);
         self.free.reserve(roots);
-        self.spare.reserve(roots);
+        self.spare.resize_with(roots, B::default);
         // Twice: a table half full rehashes in place.
         self.by_track.reserve(2 * roots);
     }
@@ -71,7 +72,7 @@ impl<B: Batch> Book<B> {
         cx: &mut Shared,
         fill: impl FnOnce(&mut B),
     ) -> Run {
-        let mut items = self.spare.pop().unwrap_or_default();
+        let mut items = self.spare.pop_front().unwrap_or_default();
         fill(&mut items);
         let id = cx.root_ids.next_id().get();
         let root = Root { id, attempt: 1, task, epoch, born: cx.now.mono, items };
@@ -141,7 +142,7 @@ impl<B: Batch> Book<B> {
         self.epochs.add(root.epoch, -1);
         if let Some(keep) = keep {
             for i in 0..root.items.len() {
-                let mut items = self.spare.pop().unwrap_or_default();
+                let mut items = self.spare.pop_front().unwrap_or_default();
                 keep(&root.items, i, &mut items);
                 let id = cx.root_ids.next_id().get();
                 // The attempt they shared counts for each.
@@ -165,7 +166,7 @@ impl<B: Batch> Book<B> {
         self.free.push(slot);
         cut(&mut items, 0);
         if self.spare.len() < RESERVE {
-            self.spare.push(items);
+            self.spare.push_back(items);
         }
     }
 

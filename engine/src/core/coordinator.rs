@@ -2,12 +2,11 @@
 
 use core::fmt;
 use core::time::Duration;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::frontier::Frontiers;
 pub use super::frontier::Hold;
-use super::lane::Lane;
 use super::message::{Change, Idle, Report, Word};
 use super::{ComponentId, Epoch, Nanos, Plan, WorkerId};
 use crate::config::{EpochEnd, whole};
@@ -54,13 +53,21 @@ impl fmt::Display for Stall {
 /// A spout task's watermark, and the epoch up to which it holds.
 type Mark = (Epoch, Result<Option<i64>, Idle>);
 
+/// One worker's reports. They are taken in order: a later one may give up (as done, as no longer
+/// held) what only an earlier one has announced.
+#[derive(Debug, Default)]
+struct Reports {
+    next: u64,
+    early: BTreeMap<u64, Report>,
+}
+
 /// The coordinator of one running topology.
 #[derive(Debug)]
 pub struct Coordinator {
     plan: Arc<Plan>,
     incarnation: u64,
     frontiers: Frontiers,
-    lanes: Vec<Lane>,
+    lanes: Vec<Reports>,
     confirmed: Vec<bool>,
     horizon: Epoch,
     /// The epoch that spouts are in: all below it were told to end.
@@ -97,7 +104,7 @@ impl Coordinator {
             plan: Arc::clone(plan),
             incarnation,
             frontiers: Frontiers::new(plan),
-            lanes: (0..plan.config.workers).map(|_| Lane::default()).collect(),
+            lanes: (0..plan.config.workers).map(|_| Reports::default()).collect(),
             confirmed: vec![false; plan.config.workers as usize],
             horizon: 0,
             current: 0,
@@ -129,12 +136,29 @@ impl Coordinator {
 
     /// Takes in what a worker reports.
     pub fn report(&mut self, now: Nanos, report: Report, sink: &mut impl CoordinatorSink) {
-        let Report { from, number, incarnation, mut changes } = report;
-        let fresh = incarnation == self.incarnation
-            && self.lanes.get_mut(from as usize).is_some_and(|lane| lane.accept(number));
-        if !fresh {
+        if report.incarnation != self.incarnation {
             return;
         }
+        let from = report.from as usize;
+        let Some(lane) = self.lanes.get_mut(from) else { return };
+        if report.number != lane.next {
+            if report.number > lane.next {
+                lane.early.insert(report.number, report);
+            }
+            return;
+        }
+        let mut next = Some(report);
+        while let Some(report) = next {
+            self.lanes[from].next += 1;
+            self.take(now, report, sink);
+            let lane = &mut self.lanes[from];
+            next = lane.early.remove(&lane.next);
+        }
+        self.advance(now, sink);
+    }
+
+    fn take(&mut self, now: Nanos, report: Report, sink: &mut impl CoordinatorSink) {
+        let Report { from, mut changes, .. } = report;
         for change in changes.drain(..) {
             self.apply(from, change);
             if !matches!(change, Change::Held { .. }) {
@@ -143,7 +167,6 @@ impl Coordinator {
             }
         }
         sink.recycle(from, changes);
-        self.advance(now, sink);
     }
 
     fn apply(&mut self, from: WorkerId, change: Change) {
@@ -188,7 +211,9 @@ impl Coordinator {
         }
         let stall_at = if self.stall_told { Nanos::MAX } else { self.last_progress + stall_after };
         let epoch_at = match self.plan.config.epoch {
-            EpochEnd::Every(time) if self.active && self.current < self.horizon => {
+            EpochEnd::Every(time)
+                if self.active && self.current < self.horizon && self.last_epoch.is_none() =>
+            {
                 self.last_end + whole(time)
             }
             _ => Nanos::MAX,
@@ -279,11 +304,10 @@ impl Coordinator {
             .iter()
             .filter(|c| c.spout)
             .flat_map(|c| (c.first_task..c.first_task + c.tasks).map(|task| task as usize));
-        let tasks: Vec<usize> = tasks.collect();
         loop {
             let epoch = self.watermarked;
             let mut least: Option<Option<i64>> = None;
-            for &task in &tasks {
+            for task in tasks.clone() {
                 let marks = &mut self.marks[task];
                 while marks.front().is_some_and(|&(upto, _)| upto <= epoch) {
                     marks.pop_front();
@@ -316,7 +340,8 @@ impl Coordinator {
             if all_ended {
                 self.last_epoch = Some(self.current);
             }
-            self.to_all(Word::End(self.current), sink);
+            let word = if all_ended { Word::Last } else { Word::End };
+            self.to_all(word(self.current), sink);
             self.current += 1;
             self.last_end = now;
             self.active = false;

@@ -98,10 +98,11 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         host.keep_wake(task);
         let emitted = host.emitted();
         let executed = (cursor.at - from) as u64 - lost;
+        let cost = cx.spent(sink.lap(id, executed));
         let figures = &mut host.tasks[task];
         figures.emitted += emitted;
         figures.executed += executed;
-        figures.charge(sink.lap(id, executed));
+        figures.charge(cost);
         cx.edges[edge].executed += executed;
         cx.edges[edge].lost += lost;
         if !room {

@@ -87,6 +87,11 @@ impl Worker {
                 self.end = self.end.max(epoch.saturating_add(1));
                 self.advance();
             }
+            Word::Last(epoch) => {
+                self.last = epoch.saturating_add(1);
+                self.end = self.end.max(self.last);
+                self.advance();
+            }
             Word::Frontier { component, epoch } => {
                 if let Some(Some(seat)) = self.seat_of.get(component as usize) {
                     let seat = &mut self.seats[*seat];
@@ -116,14 +121,24 @@ impl Worker {
 
     pub(super) fn take_empty(&mut self, empty: Empty) {
         const KEEP: usize = 64;
+        // A list that comes back has room for a batch's worth from then on.
+        let room = self.cx.plan.config.batch.min(1024);
         match empty {
             Empty::Delivery(edge, body) => self.recycle(edge, body),
-            Empty::Acks(ops) if self.empty_acks.len() < KEEP => self.empty_acks.push(ops),
-            Empty::Inits(ops) if self.empty_inits.len() < KEEP => self.empty_inits.push(ops),
-            Empty::Verdicts(ops) if self.empty_verdicts.len() < KEEP => {
+            Empty::Acks(mut ops) if self.empty_acks.len() < KEEP => {
+                ops.reserve(room);
+                self.empty_acks.push(ops);
+            }
+            Empty::Inits(mut ops) if self.empty_inits.len() < KEEP => {
+                ops.reserve(room);
+                self.empty_inits.push(ops);
+            }
+            Empty::Verdicts(mut ops) if self.empty_verdicts.len() < KEEP => {
+                ops.reserve(room);
                 self.empty_verdicts.push(ops);
             }
-            Empty::Changes(changes) if self.empty_changes.len() < KEEP => {
+            Empty::Changes(mut changes) if self.empty_changes.len() < KEEP => {
+                changes.reserve(256);
                 self.empty_changes.push(changes);
             }
             _ => {}

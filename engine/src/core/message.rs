@@ -193,6 +193,8 @@ pub enum Word {
     Horizon(Epoch),
     /// Spouts leave this epoch and those before.
     End(Epoch),
+    /// As `End`, and there will be no further epoch: timers above it stay silent.
+    Last(Epoch),
     /// No tuple below this epoch can reach the component any more.
     Frontier {
         /// The component.

@@ -28,11 +28,8 @@ impl Outbox {
         }
     }
 
-    /// Numbers a batch and takes it in; never refuses: whoever emits stops at the next tuple.
-    pub(crate) fn push(&mut self, mut envelope: Envelope) {
-        let number = &mut self.numbers[envelope.to as usize];
-        envelope.number = *number;
-        *number += 1;
+    /// Takes a batch in; never refuses: whoever emits stops at the next tuple.
+    pub(crate) fn push(&mut self, envelope: Envelope) {
         self.lanes[envelope.edge as usize].push_back(envelope);
         self.waiting += 1;
         self.peak = self.peak.max(self.waiting);
@@ -57,6 +54,9 @@ impl Outbox {
     }
 
     /// Offers every waiting batch; those refused stay, in order. Returns whether any left.
+    ///
+    /// A batch takes its number as it leaves: one that waits long must not look like a repeat to a
+    /// receiver that has seen thousands pass it by on other edges.
     pub(crate) fn offer(&mut self, send: &mut dyn FnMut(Envelope) -> Result<(), Envelope>) -> bool {
         if self.waiting == 0 {
             return false;
@@ -65,14 +65,16 @@ impl Outbox {
         for lane in &mut self.lanes {
             self.refused.clear();
             for _ in 0..lane.len() {
-                let Some(envelope) = lane.pop_front() else { break };
+                let Some(mut envelope) = lane.pop_front() else { break };
                 let to = envelope.to;
+                envelope.number = self.numbers[to as usize];
                 if self.refused.contains(&to) {
                     lane.push_back(envelope);
                 } else if let Err(back) = send(envelope) {
                     self.refused.push(to);
                     lane.push_back(back);
                 } else {
+                    self.numbers[to as usize] += 1;
                     self.waiting -= 1;
                 }
             }

@@ -97,7 +97,8 @@ impl<B: Batch> Edge<B> {
                 .map(|_| Open { delivery: None, epoch: 0, since: 0, last: NO_RUN })
                 .collect(),
             pool: Vec::with_capacity(4),
-            pool_limit: 2 * plan.config.queue + workers + 4,
+            // As many as can be under way: in each worker's queue, in the outbox, filling up.
+            pool_limit: (workers + 1) * (plan.config.queue + 2),
             chosen: Vec::new(),
             hashes: Vec::new(),
         }
@@ -346,6 +347,10 @@ impl<B: Batch> Placer<'_, B> {
         let to = &self.cx.plan.components[self.edge.to as usize];
         let reason =
             Reason::NoSuchTask { component: to.name.clone(), task, tasks: self.edge.tasks };
+        if let Some(root) = self.roots.get_mut(run as usize) {
+            // An id that nobody will ever ack: else a root that is sent nowhere would be done.
+            root.untold = root.untold.merge(acker::Delta::EMPTY.with(self.cx.edge_ids.next_id()));
+        }
         self.cx.astray.push((run, reason));
     }
 }

@@ -39,6 +39,17 @@ impl Changes {
         }
         self.list.push(Change::InFlight { component, epoch, delta: by });
     }
+
+    pub(crate) fn records(&mut self, by: u64) {
+        let told = self.list.iter_mut().find_map(|change| match change {
+            Change::Records(records) => Some(records),
+            _ => None,
+        });
+        match told {
+            Some(records) => *records += by,
+            None => self.list.push(Change::Records(by)),
+        }
+    }
 }
 
 /// Shared state of one worker's components.
@@ -111,6 +122,13 @@ impl Shared {
 
     pub(crate) fn fail(&mut self, track: RootId, epoch: Epoch, reason: Reason) {
         self.fails.push(FailOp { track, epoch, reason: Arc::new(reason) });
+    }
+
+    /// Lets the time of this step pass by what user code took: a verdict that is heard in the step
+    /// of the execute that led to it comes after that execute, as latencies show.
+    pub(crate) fn spent(&mut self, cost: Nanos) -> Nanos {
+        self.now.mono = self.now.mono.saturating_add(cost);
+        cost
     }
 
     /// The wait before the attempt after number `attempt`.

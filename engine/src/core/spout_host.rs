@@ -120,6 +120,7 @@ impl<S: Spout> SpoutHost<S> {
         self.port.items = sieve.good;
         let local = &mut self.tasks[at].local;
         let (id, task, epoch, limit) = (local.id, local.index, self.state.epoch, self.state.limit);
+        cx.changes.records(sieve.bad.len() as u64);
         for ((_, size), item) in self.state.oversize.drain(..).zip(sieve.bad) {
             local.failed += 1;
             let component = cx.name_of(id).to_owned();
@@ -155,7 +156,7 @@ impl<S: Spout> SpoutHost<S> {
         }
         task.local.emitted += self.port.take_emitted();
         task.stamped |= len > 0;
-        cx.changes.list.push(Change::Records(len as u64));
+        cx.changes.records(len as u64);
     }
 }
 
@@ -224,7 +225,11 @@ impl<S: Spout> Host for SpoutHost<S> {
         let (spout, port, state) = (&mut self.spouts[at], &mut self.port, &mut self.state);
         let clock = &mut task.clock;
         let outcome = guarded(|| {
-            while port.items.len() < room {
+            // As many calls as there is room for: `More` without a record must not hold the worker.
+            for _ in 0..room {
+                if port.items.len() >= room {
+                    break;
+                }
                 let next = spout.next(&mut SpoutEmitter { port, state, clock, room });
                 match next {
                     Ok(Poll::More) => {}
@@ -235,7 +240,7 @@ impl<S: Spout> Host for SpoutHost<S> {
         });
         let emitted = self.port.items.len() as u64;
         task.local.records += emitted;
-        task.local.charge(sink.lap(id, emitted));
+        task.local.charge(cx.spent(sink.lap(id, emitted)));
         task.local.late += std::mem::take(&mut task.clock.late);
         task.has = match outcome {
             Ok(Ok(Poll::More)) => Has::Some,
@@ -282,7 +287,8 @@ impl<S: Spout> Host for SpoutHost<S> {
             // Idle for a whole epoch, or ended: left out of the watermark.
             let idle = task.has == Has::Ended
                 || (!task.stamped && matches!(task.has, Has::NothingUntil(_)));
-            task.returning = idle;
+            // Until it emits: it may have been woken and have found no room for a whole epoch.
+            task.returning |= idle;
             let mark = if idle { Err(Idle) } else { Ok(task.clock.mark) };
             task.epoch = to;
             task.stamped = false;

@@ -53,6 +53,8 @@ pub struct Worker {
     pub(super) last_report: Nanos,
     pub(super) horizon: Epoch,
     pub(super) end: Epoch,
+    /// The first epoch that will not be: above the last one, once that is known.
+    pub(super) last: Epoch,
     pub(super) opened: bool,
     pub(super) stopped: bool,
     pub(super) waker: std::task::Waker,
@@ -124,6 +126,7 @@ impl Worker {
             last_report: 0,
             horizon: 0,
             end: 0,
+            last: Epoch::MAX,
             opened: false,
             stopped: false,
             waker,
@@ -209,9 +212,11 @@ impl Worker {
     /// What time brings: closes, timers, flushes, retries, time-outs, touches.
     fn keep_time(&mut self, sink: &mut impl Sink) -> bool {
         let mut ran = false;
+        // No timer fires after the last epoch, nor before this worker knows whether that was it.
+        let timers_below = self.horizon.min(self.end.saturating_add(1)).min(self.last);
         for seat in &mut self.seats {
             ran |= seat.host.close(seat.frontier, &mut self.cx, sink);
-            ran |= seat.host.timers(self.horizon, &mut self.cx, sink);
+            ran |= seat.host.timers(timers_below, &mut self.cx, sink);
             ran |= seat.host.flush(oldest(seat), false, &mut self.cx, sink);
             ran |= seat.host.retry(&mut self.cx);
         }
@@ -221,6 +226,8 @@ impl Worker {
             if self.cx.now.clock >= self.next_touch {
                 self.next_touch = self.cx.now.clock + whole(plan.config.timeout) / 4;
                 self.touch();
+                // At once: the work of this step may take long.
+                self.pass_on(sink);
             }
         }
         ran
@@ -335,13 +342,16 @@ impl Worker {
         // The clock of time-outs runs no faster than the monotonic one.
         let on_clock = |time: Nanos| mono.saturating_add(time.saturating_sub(clock).max(100_000));
         for seat in &mut self.seats {
-            seat.host.wake_at().into_iter().for_each(&mut at);
+            // What is due and cannot run is woken by room, a verdict or a word, not by time.
+            seat.host.wake_at().filter(|&time| time > mono).into_iter().for_each(&mut at);
             seat.host.retry_at().map(on_clock).into_iter().for_each(&mut at);
         }
         if self.cx.tracked() && self.acker.is_waiting() {
             at(mono + self.acker.pace());
         }
-        if self.cx.tracked() && self.seats.iter().any(|seat| !seat.queue.is_empty()) {
+        let busy = |seat: &Seat| seat.work.is_some() || !seat.queue.is_empty();
+        let waits = !self.cx.outbox.is_empty() || self.seats.iter().any(busy);
+        if self.cx.tracked() && waits {
             at(on_clock(self.next_touch));
         }
         first

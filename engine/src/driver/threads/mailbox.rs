@@ -26,10 +26,13 @@ struct Inner<P> {
 }
 
 impl<P> Mailbox<P> {
+    /// Posts that a list holds before it grows.
+    pub(crate) const ROOM: usize = 512;
+
     pub(crate) fn new(components: usize, capacity: usize) -> Self {
         Mailbox {
             inner: Mutex::new(Inner {
-                posts: Vec::new(),
+                posts: Vec::with_capacity(Self::ROOM),
                 taken: vec![0; components],
                 refused: vec![Vec::new(); components],
                 woken: false,

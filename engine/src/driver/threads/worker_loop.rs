@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
+use super::mailbox::Mailbox;
 use super::office::{Office, Post};
 use crate::config::whole;
 use crate::core::{
@@ -119,7 +120,7 @@ pub(crate) fn run(
         wake: Vec::new(),
     };
     let mailbox = office.mailbox(me);
-    let mut posts = Vec::new();
+    let mut posts = Vec::with_capacity(Mailbox::<Post>::ROOM);
     let mut times = WorkerStats::default();
     let mut awake_since = office.watch.mono();
     loop {

@@ -1,0 +1,156 @@
+//! `streamwright run wordcount`.
+
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use streamwright::demos::wordcount::input::{InputError, Source};
+use streamwright::demos::wordcount::{Origin, SetupError, Tasks, WordCount};
+use streamwright::threads::{self, Handle, Stop};
+use streamwright::{Config, Guarantee, RunError};
+
+use super::args::{Promise, Wordcount};
+use super::color::Paint;
+use super::console::Console;
+use super::exit::Exit;
+use super::gather::{self, Told};
+use super::signals::Watchman;
+use super::summary::Summary;
+use super::{json, output, text, warnings};
+
+/// How often the main thread looks whether the run is over.
+const LOOK: Duration = Duration::from_millis(2);
+/// Looks between two at what takes a system call or a lock.
+const LOOKS: u32 = 25;
+
+/// Runs WordCount and reports on it.
+pub(super) fn wordcount(options: &Wordcount) -> Exit {
+    let console = Console::new();
+    run(options, &console).unwrap_or_else(|(message, exit)| {
+        console.finish();
+        console.say(&format!("error: {message}"));
+        exit
+    })
+}
+
+fn run(options: &Wordcount, console: &Console) -> Result<Exit, (String, Exit)> {
+    let watchman = Watchman::start(console)
+        .map_err(|error| (format!("cannot listen for signals: {error}"), Exit::Failed))?;
+    let (config, tasks) = settings(options);
+    let demo = WordCount::new(&origin(options), tasks, config.clone()).map_err(refused)?;
+    let (topology, results) = demo.split();
+    let handle = threads::start(topology, None).map_err(|e| (e.to_string(), Exit::Failed))?;
+    watchman.running(handle.stopper());
+    if !watch(&handle, console) {
+        console.finish();
+        return Ok(Exit::BrokenPipe);
+    }
+    let outcome = handle.wait();
+    console.finish();
+    let interrupted = watchman.reporting();
+    let told = Told { options, config: &config, tasks };
+    let summary = gather::summary(told, &outcome, &results, interrupted);
+    let exit = match &outcome {
+        Err(error) => {
+            let (message, exit) = failed(error, options);
+            console.say(&format!("error: {message}"));
+            exit
+        }
+        Ok(report) => match interrupted {
+            Some(signal) if !report.complete => Exit::Interrupted(signal),
+            _ if report.complete && report.dead == 0 => Exit::Done,
+            _ => Exit::Failed,
+        },
+    };
+    let printed = print(&summary, options, outcome.is_ok(), exit);
+    if printed != Exit::BrokenPipe {
+        warnings::tell(&summary, console);
+    }
+    Ok(printed)
+}
+
+/// Prints the report. Of a run that failed, only JSON tells what little there is: half a text
+/// might pass for a whole one.
+fn print(summary: &Summary, options: &Wordcount, whole: bool, exit: Exit) -> Exit {
+    if options.json {
+        match json::render(summary) {
+            Ok(bytes) => output::print(&bytes, exit),
+            Err(_) => Exit::Failed,
+        }
+    } else if whole {
+        output::print(&text::render(summary, Paint(options.color.allowed())), exit)
+    } else {
+        exit
+    }
+}
+
+/// Waits for the run to end, with progress. Stops it and gives `false` if nobody reads standard
+/// output any more.
+fn watch(handle: &Handle, console: &Console) -> bool {
+    let mut looks = 0;
+    while !handle.is_finished() {
+        if looks == 0 {
+            if output::reader_has_gone() {
+                handle.stopper().stop(Stop::Now);
+                return false;
+            }
+            if console.has_progress() {
+                console.progress(&handle.status());
+            }
+        }
+        looks = (looks + 1) % LOOKS;
+        thread::sleep(LOOK);
+    }
+    true
+}
+
+/// The settings in force: what was said, and the defaults of this demo.
+fn settings(options: &Wordcount) -> (Config, Tasks) {
+    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let workers = options.workers.unwrap_or(if cores > 1 { 2 } else { 1 });
+    let mut config = Config::default();
+    config.workers = workers;
+    config.ackers = options.ackers.unwrap_or(workers);
+    config.guarantee = match options.guarantee {
+        Promise::AtLeastOnce => Guarantee::AtLeastOnce,
+        Promise::AtMostOnce => Guarantee::AtMostOnce,
+    };
+    config.timeout = options.timeout;
+    config.linger = options.linger;
+    config.max_pending = options.max_pending as usize;
+    config.attempts = options.attempts;
+    config.drop_ppm = options.drop;
+    config.seed = options.seed;
+    (config, options.tasks.unwrap_or_default().or(workers))
+}
+
+fn origin(options: &Wordcount) -> Origin {
+    match &options.input {
+        None => Origin::Generated(options.lines),
+        Some(path) if path == Path::new("-") => Origin::Input(Source::Stdin),
+        Some(path) => Origin::Input(Source::File(path.clone())),
+    }
+}
+
+/// What to say of a run that could not be set up.
+fn refused(error: SetupError) -> (String, Exit) {
+    let exit = match &error {
+        SetupError::Input(InputError::Thread { .. }) => Exit::Failed,
+        SetupError::Input(_) => Exit::Input,
+        SetupError::Build(_) => Exit::Usage,
+    };
+    (error.to_string(), exit)
+}
+
+/// What to say of a run that failed. The spout of an input fails by that input: one that was
+/// opened only as the run began, or broke off.
+fn failed(error: &RunError, options: &Wordcount) -> (String, Exit) {
+    match error {
+        RunError::Spout { component, message, .. }
+            if component == "lines" && options.input.is_some() =>
+        {
+            (message.clone(), Exit::Input)
+        }
+        error => (error.to_string(), Exit::Failed),
+    }
+}

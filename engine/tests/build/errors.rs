@@ -1,0 +1,302 @@
+//! Every error of `build`, by name, and all of them at once.
+
+use std::time::Duration;
+
+use streamwright::{
+    BoxError, BuildError, Config, EpochEnd, Grouping, Guarantee, Poll, Spout, SpoutEmitter,
+    Topology, TopologyBuilder,
+};
+
+use super::{Pass, pass, spout};
+
+/// A spout of what cannot be cloned.
+struct Once;
+
+struct NoClone;
+
+impl Spout for Once {
+    type Out = Vec<NoClone>;
+
+    fn next(&mut self, _: &mut SpoutEmitter<'_, Vec<NoClone>>) -> Result<Poll, BoxError> {
+        Ok(Poll::End)
+    }
+}
+
+fn errors(declare: impl FnOnce(&mut TopologyBuilder), config: Config) -> Vec<BuildError> {
+    let mut builder = Topology::builder();
+    declare(&mut builder);
+    builder.build(config).map_or_else(|errors| errors.errors().to_vec(), |_| Vec::new())
+}
+
+fn of_config(change: impl FnOnce(&mut Config)) -> Vec<BuildError> {
+    let mut config = Config::default();
+    change(&mut config);
+    errors(
+        |builder| {
+            let stream = spout(builder, "s", 1);
+            let _ = pass(builder, "b", 4, vec![(stream, Grouping::whole())]);
+        },
+        config,
+    )
+}
+
+fn of_topology(declare: impl FnOnce(&mut TopologyBuilder)) -> Vec<BuildError> {
+    errors(declare, Config::default())
+}
+
+fn text(component: &str) -> String {
+    component.to_owned()
+}
+
+/// Each kind of mistake, alone: what is reported, and a part of its text.
+fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
+    let weighted = |weights: Vec<u64>| {
+        of_topology(move |builder| {
+            let stream = spout(builder, "s", 1);
+            let _ = pass(builder, "b", 2, vec![(stream, Grouping::weighted(weights))]);
+        })
+    };
+    let (second, linger) = (Duration::from_secs(1), Duration::from_secs(2));
+    vec![
+        (of_topology(|_| ()), BuildError::NoSpout, "no spout"),
+        (
+            of_topology(|builder| {
+                let _ = (spout(builder, "s", 1), spout(builder, "s", 1));
+            }),
+            BuildError::DuplicateName { name: text("s") },
+            "\"s\"",
+        ),
+        (
+            of_topology(|builder| {
+                let _ = (spout(builder, "s", 1), spout(builder, "", 1));
+            }),
+            BuildError::EmptyName { component: 1 },
+            "number 1",
+        ),
+        (
+            of_topology(|builder| {
+                let _ = spout(builder, "s", 0);
+            }),
+            BuildError::NoTasks { component: text("s") },
+            "s has 0 tasks",
+        ),
+        (
+            of_topology(|builder| {
+                let _ = spout(builder, "s", (1 << 24) + 1);
+            }),
+            BuildError::TooManyTasks { component: text("s"), tasks: (1 << 24) + 1, limit: 1 << 24 },
+            "16777217",
+        ),
+        (
+            of_topology(|builder| {
+                let _ = spout(builder, "s", 1);
+                let _ = pass(builder, "b", 1, Vec::new());
+            }),
+            BuildError::NoInput { component: text("b") },
+            "nothing feeds b",
+        ),
+        (
+            of_topology(|builder| {
+                let _ = spout(builder, "s", 1);
+                let foreign = spout(&mut Topology::builder(), "foreign", 1);
+                let _ = pass(builder, "b", 1, vec![(foreign, Grouping::shuffle())]);
+            }),
+            BuildError::ForeignStream { component: text("b") },
+            "another topology",
+        ),
+        (
+            weighted(vec![1, 2, 3]),
+            BuildError::WeightsDoNotFit { component: text("b"), tasks: 2, weights: 3 },
+            "3 weights",
+        ),
+        (weighted(vec![0, 0]), BuildError::WeightsSum { component: text("b"), sum: 0 }, "sum to 0"),
+        (
+            weighted(vec![u64::MAX, u64::MAX]),
+            BuildError::WeightsSum { component: text("b"), sum: 2 * u128::from(u64::MAX) },
+            "at most 2^53",
+        ),
+        (
+            of_config(|config| config.slot_bits = Some(1)),
+            BuildError::TooFewSlots { component: text("b"), tasks: 4, slots: 2 },
+            "raise slot_bits",
+        ),
+        (
+            of_topology(|builder| {
+                let _ = builder.spout_once("s", 1, |_| Ok(Once));
+            }),
+            BuildError::NotRepeatable { component: text("s") },
+            "at most once",
+        ),
+        (of_config(|config| config.queue = 0), BuildError::Zero { field: "queue" }, "queue is 0"),
+        (
+            of_config(|config| config.drop_ppm = 1_000_001),
+            BuildError::Above { field: "drop_ppm", value: 1_000_001, limit: 1_000_000 },
+            "drop_ppm is 1000001",
+        ),
+        (
+            of_config(|config| (config.timeout, config.linger) = (second, linger)),
+            BuildError::TimeoutWithinLinger { timeout: second, linger },
+            "1s",
+        ),
+        (
+            of_config(|config| {
+                config.linger = Duration::from_millis(1);
+                config.timeout = Duration::from_millis(9);
+            }),
+            BuildError::TimeoutTooShort { timeout: Duration::from_millis(9) },
+            "9ms",
+        ),
+    ]
+}
+
+#[test]
+fn each_mistake_is_named_and_nothing_else_is() {
+    for (reported, expected, part) in mistakes() {
+        assert_eq!(reported, std::slice::from_ref(&expected));
+        assert!(expected.to_string().contains(part), "{expected} does not say {part}");
+    }
+}
+
+#[test]
+fn no_mistake_is_left_out_here() {
+    let source = include_str!("../../src/topology/error.rs");
+    let body = source.split("pub enum BuildError {").nth(1).unwrap();
+    let body = body.split("\n}").next().unwrap();
+    let variants = body.lines().filter_map(|line| {
+        let name = line.strip_prefix("    ")?;
+        let name = name.trim_end_matches(['{', ',', ' ']);
+        name.chars().next().filter(char::is_ascii_uppercase).map(|_| name)
+    });
+    let variants: Vec<&str> = variants.collect();
+    assert!(variants.len() >= 15, "{variants:?}");
+    let known: Vec<String> =
+        mistakes().iter().map(|(_, expected, _)| format!("{expected:?}")).collect();
+    for variant in variants {
+        assert!(known.iter().any(|known| known.starts_with(variant)), "{variant} has no test");
+    }
+}
+
+type Change = fn(&mut Config);
+
+#[test]
+fn zero_is_refused_for_each_setting_by_its_name() {
+    let changes: [(&str, Change); 13] = [
+        ("workers", |c| (c.workers, c.ackers) = (0, 0)),
+        ("window", |c| c.window = 0),
+        ("queue", |c| c.queue = 0),
+        ("batch", |c| c.batch = 0),
+        ("record_limit", |c| c.record_limit = 0),
+        ("turn", |c| c.turn = 0),
+        ("stall_after", |c| c.stall_after = Duration::ZERO),
+        ("overrun", |c| c.overrun = Duration::ZERO),
+        ("epoch", |c| c.epoch = EpochEnd::Every(Duration::ZERO)),
+        ("epoch", |c| c.epoch = EpochEnd::Records(0)),
+        ("ackers", |c| c.ackers = 0),
+        ("max_pending", |c| c.max_pending = 0),
+        ("attempts", |c| c.attempts = 0),
+    ];
+    for (field, change) in changes {
+        let errors = of_config(change);
+        assert!(errors.contains(&BuildError::Zero { field }), "{field}: {errors:?}");
+    }
+    // What only tracking needs may be zero without it, and what may be nothing may.
+    let errors = of_config(|c| {
+        c.guarantee = Guarantee::AtMostOnce;
+        (c.ackers, c.max_pending, c.attempts) = (0, 0, 0);
+        (c.linger, c.backoff, c.drain) = Default::default();
+    });
+    assert_eq!(errors, []);
+}
+
+#[test]
+fn what_is_too_much_is_refused_by_its_name() {
+    let ages = Duration::from_secs(u64::MAX);
+    let changes: [(&str, Change); 8] = [
+        ("workers", |c| c.workers = 4097),
+        ("ackers", |c| c.ackers = c.workers + 1),
+        ("slot_bits", |c| c.slot_bits = Some(25)),
+        ("slot_bits", |c| c.slot_bits = Some(u32::MAX)),
+        ("drop_ppm", |c| c.drop_ppm = u32::MAX),
+        ("batch", |c| c.batch = usize::MAX),
+        ("queue", |c| c.queue = usize::MAX),
+        ("window", |c| c.window = u32::MAX),
+    ];
+    let names = |errors: Vec<BuildError>| -> Vec<&str> {
+        let field = |error| match error {
+            BuildError::Above { field, .. } => field,
+            other => panic!("{other}"),
+        };
+        errors.into_iter().map(field).collect()
+    };
+    for (field, change) in changes {
+        assert_eq!(names(of_config(change)), [field]);
+    }
+    let endless = of_config(|c| {
+        (c.timeout, c.backoff, c.max_backoff) = (ages, ages, ages);
+        (c.stall_after, c.overrun, c.drain) = (ages, ages, ages);
+    });
+    let all = ["timeout", "backoff", "max_backoff", "stall_after", "overrun", "drain"];
+    assert_eq!(names(endless), all);
+}
+
+#[test]
+fn tasks_are_summed_over_components_without_overflow() {
+    let errors = of_topology(|builder| {
+        for name in ["a", "b", "c"] {
+            let _ = spout(builder, name, u32::MAX);
+        }
+    });
+    // Named once, where the limit is passed.
+    let tasks = u64::from(u32::MAX);
+    let component = text("a");
+    assert_eq!(errors, [BuildError::TooManyTasks { component, tasks, limit: 1 << 24 }]);
+}
+
+#[test]
+fn all_mistakes_are_reported_at_once() {
+    let mut config = Config::default();
+    config.workers = 0;
+    config.queue = 0;
+    config.linger = config.timeout;
+    let found = errors(
+        |builder| {
+            let twice = spout(builder, "s", 0);
+            let _ = spout(builder, "s", 1);
+            let foreign = spout(&mut Topology::builder(), "foreign", 1);
+            let _ = pass(
+                builder,
+                "b",
+                2,
+                vec![(twice, Grouping::weighted([1])), (foreign, Grouping::all())],
+            );
+            let _ = builder.bolt("fed by none", 0, |_| Ok(Pass)).done();
+        },
+        config,
+    );
+    let expected = [
+        BuildError::WeightsDoNotFit { component: text("b"), tasks: 2, weights: 1 },
+        BuildError::ForeignStream { component: text("b") },
+        BuildError::NoTasks { component: text("s") },
+        BuildError::DuplicateName { name: text("s") },
+        BuildError::NoTasks { component: text("fed by none") },
+        BuildError::NoInput { component: text("fed by none") },
+        BuildError::Zero { field: "workers" },
+        BuildError::Zero { field: "queue" },
+    ];
+    for error in &expected {
+        assert!(found.contains(error), "{error} is not among {found:?}");
+    }
+    assert!(found.iter().any(|e| matches!(e, BuildError::TimeoutWithinLinger { .. })));
+    // More ackers than workers as well: there are none.
+    assert_eq!(found.len(), expected.len() + 2, "{found:?}");
+}
+
+#[test]
+fn a_message_names_every_mistake() {
+    let mut builder = Topology::builder();
+    let _ = spout(&mut builder, "s", 0);
+    let mut config = Config::default();
+    config.queue = 0;
+    let message = builder.build(config).unwrap_err().to_string();
+    assert_eq!(message, "s has 0 tasks: give it at least one; queue is 0: it must be at least 1");
+}

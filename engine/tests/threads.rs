@@ -1,0 +1,28 @@
+//! The threads driver, row by row of the public faults that other engines had (E2 to E33).
+
+#![allow(clippy::unwrap_used, reason = "a test reports a failure by panicking")]
+
+#[path = "threads/common.rs"]
+mod common;
+#[path = "threads/ends.rs"]
+mod ends;
+#[path = "threads/failure.rs"]
+mod failure;
+#[path = "threads/figures.rs"]
+mod figures;
+#[path = "threads/letters.rs"]
+mod letters;
+#[path = "threads/open.rs"]
+mod open;
+#[path = "threads/poison.rs"]
+mod poison;
+#[path = "threads/pressure.rs"]
+mod pressure;
+#[path = "threads/standstill.rs"]
+mod standstill;
+#[path = "threads/stop.rs"]
+mod stop;
+#[path = "threads/wakeups.rs"]
+mod wakeups;
+#[path = "threads/wordcount.rs"]
+mod wordcount;
