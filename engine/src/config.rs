@@ -42,10 +42,14 @@ pub struct Config {
     pub queue: usize,
     /// Tuples of a full batch.
     pub batch: usize,
+    /// Payload bytes at which a batch is full, whatever it counts; a larger record passes alone.
+    pub batch_bytes: usize,
     /// How long a batch that is not full may wait.
     pub linger: Duration,
     /// Unfinished roots a spout task may have.
     pub max_pending: usize,
+    /// Payload bytes of unfinished roots at which a spout task waits for verdicts.
+    pub max_pending_bytes: usize,
     /// How long a root may show no sign of life before it is replayed.
     pub timeout: Duration,
     /// Attempts before a root is a dead letter.
@@ -82,8 +86,10 @@ impl Default for Config {
             window: 64,
             queue: 8,
             batch: 1024,
+            batch_bytes: 256 << 10,
             linger: Duration::from_millis(5),
             max_pending: 4096,
+            max_pending_bytes: 16 << 20,
             timeout: Duration::from_secs(30),
             attempts: 10,
             backoff: Duration::from_millis(1),
@@ -123,6 +129,7 @@ impl Config {
         at_least_one("window", u64::from(self.window));
         at_least_one("queue", self.queue as u64);
         at_least_one("batch", self.batch as u64);
+        at_least_one("batch_bytes", self.batch_bytes as u64);
         at_least_one("record_limit", self.record_limit as u64);
         at_least_one("turn", u64::from(self.turn));
         at_least_one("stall_after", whole(self.stall_after));
@@ -134,6 +141,7 @@ impl Config {
         if self.tracked() {
             at_least_one("ackers", u64::from(self.ackers));
             at_least_one("max_pending", self.max_pending as u64);
+            at_least_one("max_pending_bytes", self.max_pending_bytes as u64);
             at_least_one("attempts", u64::from(self.attempts));
             if self.ackers > self.workers {
                 errors.push(BuildError::Above {

@@ -128,6 +128,7 @@ pub struct SpoutEmitter<'a, B: Batch> {
     pub(crate) state: &'a mut EmitState,
     pub(crate) clock: &'a mut SpoutClock,
     pub(crate) room: usize,
+    pub(crate) bytes: usize,
 }
 
 /// The event time of one spout task.
@@ -180,7 +181,14 @@ impl<B: Batch> SpoutEmitter<'_, B> {
     /// stands against the bound.
     #[must_use]
     pub fn room(&self) -> usize {
-        self.room.saturating_sub(self.port.items.len())
+        if self.room_bytes() == 0 { 0 } else { self.room.saturating_sub(self.port.items.len()) }
+    }
+
+    /// Payload bytes that may be emitted in this call without overfilling a bound; the last
+    /// record may be larger than what is left.
+    #[must_use]
+    pub fn room_bytes(&self) -> usize {
+        self.bytes.saturating_sub(self.port.items.size())
     }
 
     /// The engine's time: nanoseconds of a monotonic clock since the start.

@@ -92,7 +92,7 @@ pub(super) struct Wordcount {
     pub(super) linger: Duration,
 
     /// Unfinished lines that a task may have.
-    #[arg(long, value_name = "N", default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 4096, value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) max_pending: u32,
 
     /// Attempts before a line is a dead letter.

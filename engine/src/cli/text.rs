@@ -30,10 +30,23 @@ fn words(summary: &Summary, paint: Paint, out: &mut Vec<u8>) {
     out.extend_from_slice(paint.heading("     count  word\n").as_bytes());
     for word in &summary.top {
         out.extend_from_slice(format!("{:>10}  ", word.count).as_bytes());
-        out.extend_from_slice(&word.raw);
+        out.extend_from_slice(&harmless(&word.raw));
         out.push(b'\n');
     }
     out.push(b'\n');
+}
+
+/// A word as it is, but for control characters, which a terminal would obey: those as escapes.
+fn harmless(word: &[u8]) -> Vec<u8> {
+    let control = |byte: &u8| byte.is_ascii_control();
+    if !word.iter().any(control) {
+        return word.to_vec();
+    }
+    word.iter()
+        .flat_map(|byte| {
+            if control(byte) { format!("\\x{byte:02x}").into_bytes() } else { vec![*byte] }
+        })
+        .collect()
 }
 
 fn figures(summary: &Summary, paint: Paint, text: &mut String) {

@@ -356,6 +356,7 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
             any |= retry_port(port, runs, owners, cx, &mut |id| {
                 if let Some(task) = tasks.iter_mut().find(|task| task.id == id) {
                     task.replayed += 1;
+                    task.emitted += 1;
                 }
             });
         });

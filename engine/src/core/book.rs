@@ -52,6 +52,8 @@ impl<B> Default for Book<B> {
 
 /// Memory set aside beforehand, at most for this many roots.
 const RESERVE: usize = 1 << 16;
+/// Memory of a root of more bytes is given back, not kept for the next one.
+const LARGE: usize = 4 << 10;
 
 impl<B: Batch> Book<B> {
     /// Sets memory aside for `roots` unfinished roots, so that a steady run allocates nothing.
@@ -108,7 +110,8 @@ impl<B: Batch> Book<B> {
         let root = self.slots.get_mut(slot as usize)?.take()?;
         let Some(reason) = &verdict.failed else {
             self.epochs.add(root.epoch, -1);
-            let ended = Ended::Acked { task: root.task, born: root.born };
+            let bytes = root.items.size();
+            let ended = Ended::Acked { task: root.task, bytes, born: root.born };
             self.discard(slot, root.items);
             return Some(ended);
         };
@@ -118,10 +121,10 @@ impl<B: Batch> Book<B> {
         let spent = root.attempt >= cx.plan.config.attempts;
         if spent || !reason.worth_a_retry() {
             self.epochs.add(root.epoch, -1);
-            let task = root.task;
+            let (task, bytes) = (root.task, root.items.size());
             self.free.push(slot);
             cx.bury(root.task, root.epoch, root.attempt, Arc::clone(reason), Box::new(root.items));
-            return Some(Ended::Dead { task });
+            return Some(Ended::Dead { task, bytes });
         }
         let at = cx.now.clock.saturating_add(cx.backoff(root.attempt));
         self.slots[slot as usize] = Some(root);
@@ -164,8 +167,9 @@ impl<B: Batch> Book<B> {
 
     fn discard(&mut self, slot: u32, mut items: B) {
         self.free.push(slot);
+        let large = items.size() > LARGE;
         cut(&mut items, 0);
-        if self.spare.len() < RESERVE {
+        if self.spare.len() < RESERVE && !large {
             self.spare.push_back(items);
         }
     }

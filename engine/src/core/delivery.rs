@@ -54,12 +54,15 @@ pub(crate) struct Delivery<B> {
     pub(crate) parts: Vec<Part<B>>,
     pub(crate) runs: Vec<Run>,
     pub(crate) tuples: usize,
+    /// Payload bytes, but for what the part `last.0` has gained since it held `last.1`.
+    pub(crate) bytes: usize,
+    pub(crate) last: (usize, usize),
     pub(crate) copy: Option<crate::grouping::CopyItem<B>>,
 }
 
 impl<B: Batch> Delivery<B> {
     pub(crate) fn new(copy: Option<crate::grouping::CopyItem<B>>) -> Self {
-        Delivery { parts: Vec::new(), runs: Vec::new(), tuples: 0, copy }
+        Delivery { parts: Vec::new(), runs: Vec::new(), tuples: 0, bytes: 0, last: (0, 0), copy }
     }
 
     /// Empties it for the next use; the memory stays.
@@ -71,6 +74,20 @@ impl<B: Batch> Delivery<B> {
         }
         self.runs.clear();
         self.tuples = 0;
+        self.bytes = 0;
+        self.last = (0, 0);
+    }
+
+    /// Payload bytes held, in O(1).
+    pub(crate) fn size(&self) -> usize {
+        let (part, before) = self.last;
+        self.bytes + self.parts.get(part).map_or(0, |part| part.items.size() - before)
+    }
+
+    /// Says that the next item goes to `part`.
+    pub(crate) fn turn_to(&mut self, part: usize) {
+        self.bytes = self.size();
+        self.last = (part, self.parts.get(part).map_or(0, |part| part.items.size()));
     }
 }
 
@@ -113,6 +130,7 @@ impl<B: Batch> AnyDelivery for Delivery<B> {
         }
         other.runs.clone_from(&self.runs);
         other.tuples = self.tuples;
+        other.bytes = self.size();
         Some(Box::new(other))
     }
 

@@ -37,7 +37,6 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
 ) -> bool {
     let Work { envelope, cursor } = work;
     let (epoch, edge) = (envelope.epoch, envelope.edge as usize);
-    let limit = cx.plan.config.batch;
     let tracked = cx.tracked();
     host.state.now = cx.now.mono;
     host.state.epoch = epoch;
@@ -59,7 +58,7 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         let from = cursor.at;
         let mut lost = 0;
         while cursor.at < len {
-            let stretch = stretch(host, task, part, cursor, limit, tracked, runs, &mut lost);
+            let stretch = stretch(host, task, part, cursor, tracked, runs, &mut lost);
             let run = part.spans.get(cursor.span).map_or(0, |span| span.run);
             let (component, index) = (|| cx.name_of(id).to_owned(), cx.index_of(id));
             let reason = match stretch {
@@ -124,7 +123,6 @@ fn stretch<Bl: Execute<B>, B: Batch>(
     task: usize,
     part: &Part<B>,
     cursor: &mut Cursor,
-    limit: usize,
     tracked: bool,
     runs: &mut [Run],
     lost: &mut u64,
@@ -155,9 +153,9 @@ fn stretch<Bl: Execute<B>, B: Batch>(
             if let Some(&(_, size)) = state.oversize.first() {
                 return Stretch::TooLarge(size);
             }
-            let buffered = ports.finish_tuple(run, tracked);
+            let due = ports.finish_tuple(run, tracked);
             *at += 1;
-            if buffered >= limit {
+            if due {
                 return Stretch::Buffered;
             }
         }

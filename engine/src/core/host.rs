@@ -164,6 +164,8 @@ pub(crate) fn retry_port(
         tasks.clear();
         let Some(epoch) = port.retry(runs, tasks, cx) else { break };
         port.route(epoch, runs, cx);
+        // One item each: a root of several is split before it is tried again.
+        port.take_emitted();
         tasks.iter().for_each(|&task| count(task));
         announce(runs, tasks, epoch, cx);
         any = true;

@@ -44,6 +44,9 @@ pub struct Port<B: Batch> {
     pub(crate) spans: Vec<Span>,
     /// Items of finished tuples; those after it belong to the call under way.
     pub(crate) done: usize,
+    /// Items and bytes at which the buffer is due to be routed.
+    pub(crate) batch: usize,
+    pub(crate) batch_bytes: usize,
     pub(crate) emitted: u64,
     pub(crate) keep: Option<CopyItem<B>>,
     pub(crate) copy: Option<CopyItem<B>>,
@@ -57,6 +60,8 @@ impl<B: Batch> Default for Port<B> {
             items: B::default(),
             spans: Vec::new(),
             done: 0,
+            batch: 1,
+            batch_bytes: 1,
             emitted: 0,
             keep: None,
             copy: None,
@@ -74,8 +79,9 @@ impl<B: Batch> fmt::Debug for Port<B> {
 
 /// All output ports of a component.
 pub trait Ports: Default + Send {
-    /// Books what was emitted since the last tuple to run `run` of the input.
-    fn finish_tuple(&mut self, run: u32, tracked: bool) -> usize;
+    /// Books what was emitted since the last tuple to run `run` of the input. Returns whether the
+    /// buffer is due to be routed.
+    fn finish_tuple(&mut self, run: u32, tracked: bool) -> bool;
     /// Forgets what was emitted since the last tuple.
     fn rollback(&mut self);
     /// Visits each port.
@@ -85,8 +91,8 @@ pub trait Ports: Default + Send {
 }
 
 impl Ports for () {
-    fn finish_tuple(&mut self, _: u32, _: bool) -> usize {
-        0
+    fn finish_tuple(&mut self, _: u32, _: bool) -> bool {
+        false
     }
     fn rollback(&mut self) {}
     fn each(&mut self, _: &mut dyn FnMut(usize, &mut dyn AnyPort)) {}
@@ -95,7 +101,7 @@ impl Ports for () {
 
 impl<B: Batch> Ports for Port<B> {
     #[inline]
-    fn finish_tuple(&mut self, run: u32, tracked: bool) -> usize {
+    fn finish_tuple(&mut self, run: u32, tracked: bool) -> bool {
         let len = self.items.len();
         if len > self.done {
             self.emitted += (len - self.done) as u64;
@@ -108,7 +114,7 @@ impl<B: Batch> Ports for Port<B> {
                 }
             }
         }
-        len
+        len >= self.batch || self.items.size() >= self.batch_bytes
     }
 
     fn rollback(&mut self) {
@@ -133,10 +139,10 @@ macro_rules! ports {
     ($($name:ident $n:tt),+) => {
         impl<$($name: Batch),+> Ports for ($(Port<$name>,)+) {
             #[inline]
-            fn finish_tuple(&mut self, run: u32, tracked: bool) -> usize {
-                let mut most = 0;
-                $(most = most.max(self.$n.finish_tuple(run, tracked));)+
-                most
+            fn finish_tuple(&mut self, run: u32, tracked: bool) -> bool {
+                let mut due = false;
+                $(due |= self.$n.finish_tuple(run, tracked);)+
+                due
             }
             fn rollback(&mut self) {
                 $(self.$n.rollback();)+
@@ -161,9 +167,9 @@ ports!(A 0, B 1, C 2);
 /// What became of a root by its verdict.
 #[derive(Debug)]
 pub enum Ended {
-    Acked { task: TaskId, born: Nanos },
+    Acked { task: TaskId, bytes: usize, born: Nanos },
     Retry,
-    Dead { task: TaskId },
+    Dead { task: TaskId, bytes: usize },
 }
 
 /// A port whose item type is forgotten: for what happens once a batch or less.
@@ -205,7 +211,7 @@ pub trait AnyPort {
 
 impl<B: Batch> AnyPort for Port<B> {
     fn route(&mut self, epoch: Epoch, roots: &mut [Run], cx: &mut Shared) {
-        let len = self.items.len();
+        let (len, size) = (self.items.len(), self.items.size());
         if len > 0 {
             let last = self.edges.len().saturating_sub(1);
             for (i, edge) in self.edges.iter_mut().enumerate() {
@@ -213,7 +219,7 @@ impl<B: Batch> AnyPort for Port<B> {
                 edge.route(&mut self.items, copy, &self.spans, roots, epoch, cx);
             }
             cut(&mut self.items, 0);
-            if len > 16 * cx.plan.config.batch {
+            if len > 16 * self.batch || size > 2 * self.batch_bytes {
                 // One call emitted far more than a batch: that memory is not kept for the next.
                 self.items = B::default();
                 self.spans = Vec::new();
@@ -280,7 +286,7 @@ impl<B: Batch> AnyPort for Port<B> {
     ) -> Option<Epoch> {
         let keep = self.keep?;
         let mut epoch = None;
-        while self.items.len() < cx.plan.config.batch {
+        while self.items.len() < self.batch && self.items.size() < self.batch_bytes {
             let Some((of, task, run, kept)) = self.book.next_due(epoch, cx) else { break };
             epoch = Some(of);
             for i in 0..kept.len() {

@@ -1,6 +1,7 @@
 //! One edge: which task gets each tuple, and the batches that are filling up for each worker.
 
 use core::fmt;
+use std::collections::VecDeque;
 
 use super::delivery::{AnyDelivery, Delivery};
 use super::port::{Run, Span};
@@ -58,8 +59,10 @@ pub(crate) struct Edge<B: Batch> {
     open: Vec<Open<B>>,
     /// Boxed as they travel, so that one comes and goes without a copy.
     #[allow(clippy::vec_box)]
-    pool: Vec<Box<Delivery<B>>>,
+    /// Used in turn, so that each of them soon has room for the largest batch.
+    pool: VecDeque<Box<Delivery<B>>>,
     pool_limit: usize,
+    batch_bytes: usize,
     chosen: Vec<u32>,
     hashes: Vec<u64>,
 }
@@ -79,6 +82,8 @@ impl<B: Batch> Edge<B> {
             near = on(&|worker| plan.nodes[worker as usize] == plan.nodes[me as usize]);
         }
         let workers = plan.config.workers as usize;
+        // As many as can be under way: in each worker's queue, in the outbox, filling up.
+        let pool_limit = (workers + 1) * (plan.config.queue + 2);
         let credit = if let Rule::Weighted(w) = &def.rule { vec![0; w.len()] } else { Vec::new() };
         Edge {
             id: def.id,
@@ -96,9 +101,9 @@ impl<B: Batch> Edge<B> {
             open: (0..workers)
                 .map(|_| Open { delivery: None, epoch: 0, since: 0, last: NO_RUN })
                 .collect(),
-            pool: Vec::with_capacity(4),
-            // As many as can be under way: in each worker's queue, in the outbox, filling up.
-            pool_limit: (workers + 1) * (plan.config.queue + 2),
+            pool: (0..pool_limit).map(|_| Box::new(Delivery::new(def.copy))).collect(),
+            pool_limit,
+            batch_bytes: plan.config.batch_bytes,
             chosen: Vec::new(),
             hashes: Vec::new(),
         }
@@ -250,8 +255,12 @@ impl<B: Batch> Edge<B> {
         if self.pool.len() < self.pool_limit
             && let Ok(mut delivery) = body.into_any().downcast::<Delivery<B>>()
         {
+            // An arena that a huge record has stretched is not kept.
+            let large = delivery.size() > 2 * self.batch_bytes;
             delivery.reset();
-            self.pool.push(delivery);
+            if !large {
+                self.pool.push_back(delivery);
+            }
         }
     }
 
@@ -259,12 +268,14 @@ impl<B: Batch> Edge<B> {
     fn open_for(&mut self, worker: usize, epoch: Epoch, cx: &mut Shared) {
         let open = &self.open[worker];
         if let Some(delivery) = &open.delivery {
-            if open.epoch == epoch && delivery.tuples < cx.plan.config.batch {
+            let config = &cx.plan.config;
+            let full = delivery.tuples >= config.batch || delivery.size() >= config.batch_bytes;
+            if open.epoch == epoch && !full {
                 return;
             }
             self.seal_for(worker, cx);
         }
-        let delivery = self.pool.pop().unwrap_or_else(|| Box::new(Delivery::new(self.copy)));
+        let delivery = self.pool.pop_front().unwrap_or_else(|| Box::new(Delivery::new(self.copy)));
         // In flight from here on: the frontier must not pass a batch that is still filling up.
         cx.changes.in_flight(self.to, epoch, 1);
         self.open[worker] =
@@ -311,6 +322,7 @@ impl<B: Batch> Placer<'_, B> {
             });
         }
         delivery.tuples += 1;
+        delivery.turn_to(local);
         let part = delivery.parts.get_mut(local)?;
         if run != NO_RUN {
             if open.last != run {

@@ -31,6 +31,7 @@ struct Task {
     local: LocalTask,
     has: Has,
     pending: usize,
+    pending_bytes: usize,
     clock: SpoutClock,
     /// The epoch that its next record takes.
     epoch: Epoch,
@@ -38,6 +39,13 @@ struct Task {
     stamped: bool,
     /// Left out of the last watermark: it must not fall behind the one given out meanwhile.
     returning: bool,
+}
+
+/// Whether a task may have a further unfinished root. One record is let in below each bound,
+/// however large it is: it passes, it never waits for ever.
+fn has_room(task: &Task, cx: &Shared) -> bool {
+    let config = &cx.plan.config;
+    task.pending < config.max_pending && task.pending_bytes < config.max_pending_bytes
 }
 
 /// The tasks of one spout at one worker.
@@ -76,6 +84,7 @@ impl<S: Spout> SpoutHost<S> {
                 local: LocalTask { id: c.task, index: c.index, ..LocalTask::default() },
                 has: Has::Some,
                 pending: 0,
+                pending_bytes: 0,
                 clock: SpoutClock::default(),
                 epoch: 0,
                 stamped: false,
@@ -108,7 +117,7 @@ impl<S: Spout> SpoutHost<S> {
             Has::Ended => false,
         };
         has && task.epoch < self.horizon
-            && (!cx.tracked() || task.pending < cx.plan.config.max_pending)
+            && (!cx.tracked() || has_room(task, cx))
             && (!task.returning || task.epoch == 0 || cx.watermarks.of(task.epoch - 1).is_some())
     }
 
@@ -146,6 +155,7 @@ impl<S: Spout> SpoutHost<S> {
                 spans.push(Span { run: i, end: i + 1 });
             }
             self.tasks[at].pending += len;
+            self.tasks[at].pending_bytes += items.size();
         }
         self.port.route(epoch, &mut self.runs, cx);
         let astray = announce(&mut self.runs, &self.owners, epoch, cx);
@@ -211,9 +221,10 @@ impl<S: Spout> Host for SpoutHost<S> {
         let batch = cx.plan.config.batch;
         let task = &mut self.tasks[at];
         let id = task.local.id;
-        let mut room = batch;
+        let (mut room, mut bytes) = (batch, cx.plan.config.batch_bytes);
         if cx.tracked() {
             room = room.min(cx.plan.config.max_pending - task.pending);
+            bytes = bytes.min(cx.plan.config.max_pending_bytes - task.pending_bytes);
         }
         if task.returning && task.epoch > 0 {
             let given = cx.watermarks.of(task.epoch - 1).flatten();
@@ -227,10 +238,10 @@ impl<S: Spout> Host for SpoutHost<S> {
         let outcome = guarded(|| {
             // As many calls as there is room for: `More` without a record must not hold the worker.
             for _ in 0..room {
-                if port.items.len() >= room {
+                if port.items.len() >= room || port.items.size() >= bytes {
                     break;
                 }
-                let next = spout.next(&mut SpoutEmitter { port, state, clock, room });
+                let next = spout.next(&mut SpoutEmitter { port, state, clock, room, bytes });
                 match next {
                     Ok(Poll::More) => {}
                     other => return other,
@@ -333,12 +344,13 @@ impl<S: Spout> Host for SpoutHost<S> {
 
     fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) -> Option<Ended> {
         let ended = self.port.verdict(verdict, cx)?;
-        let id = match &ended {
+        let (id, bytes) = match &ended {
             Ended::Retry => return Some(ended),
-            Ended::Acked { task, .. } | Ended::Dead { task } => *task,
+            Ended::Acked { task, bytes, .. } | Ended::Dead { task, bytes } => (*task, *bytes),
         };
         if let Some(task) = self.tasks.iter_mut().find(|task| task.local.id == id) {
             task.pending = task.pending.saturating_sub(1);
+            task.pending_bytes = task.pending_bytes.saturating_sub(bytes);
             match ended {
                 Ended::Acked { born, .. } => {
                     task.local.acked += 1;
@@ -355,6 +367,7 @@ impl<S: Spout> Host for SpoutHost<S> {
         retry_port(&mut self.port, &mut self.runs, &mut self.owners, cx, &mut |id| {
             if let Some(task) = tasks.iter_mut().find(|task| task.local.id == id) {
                 task.local.replayed += 1;
+                task.local.emitted += 1;
             }
         })
     }

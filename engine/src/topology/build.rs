@@ -359,6 +359,8 @@ pub(crate) fn attach<B: Batch>(
     plan: &Plan,
     me: WorkerId,
 ) {
+    port.batch = plan.config.batch;
+    port.batch_bytes = plan.config.batch_bytes;
     for (of, def) in outgoing {
         if *of == stream
             && let Some(def) = def.downcast_ref::<EdgeDef<B>>()

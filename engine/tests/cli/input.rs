@@ -117,13 +117,11 @@ fn e39_lines_of_any_length_are_counted_exactly() {
     assert_eq!((&report["lines"], &report["words"]), (&100_000.into(), &0.into()));
 }
 
-/// Counts a line of 68 MiB within 64 MiB of memory.
-#[track_caller]
-fn endless_line(args: &str) {
+#[test]
+fn e39_an_endless_line_takes_bounded_memory_and_one_warning() {
     let temp = Temp::new();
     let path = temp.file("long", b"seven words in a line without end ".repeat(2 << 20));
-    let args = format!("--json --top all --workers 1 {args}");
-    let ended = run(&mut wordcount_of(&path, &args));
+    let ended = run(&mut wordcount_of(&path, "--json --top all --workers 1"));
     let report = ended.json(0);
     assert_eq!(report["words"], 7 * (2 << 20));
     assert_eq!(report["input"]["cut_lines"], 1);
@@ -133,14 +131,12 @@ fn endless_line(args: &str) {
 }
 
 #[test]
-fn e39_an_endless_line_with_few_pending_takes_bounded_memory_and_one_warning() {
-    endless_line("--max-pending 4");
-}
-
-#[test]
-#[ignore = "engine: what is pending and queued is bounded in tuples, not in bytes"]
-fn e39_an_endless_line_takes_bounded_memory_and_one_warning() {
-    endless_line("");
+fn a_word_of_control_characters_does_not_reach_the_terminal_as_they_are() {
+    let temp = Temp::new();
+    let path = temp.file("control", b"\x1bc x\0y");
+    let plain = run(&mut wordcount_of(&path, "")).out;
+    assert!(!plain.contains(&0x1b) && !plain.contains(&0));
+    assert!(plain.windows(9).any(|bytes| bytes == b"  \\x1bc\n" || bytes.ends_with(b"\\x1bc\n")));
 }
 
 /// A file whose reading takes a while: few lines may be under way, and they are long.

@@ -266,17 +266,24 @@ fn rule_4_5_touch_keeps_waiting_attempts_alive() {
 fn rule_4_5_a_blocked_outbox_keeps_its_attempts_alive() {
     each_seed(30, |seed| {
         let log = Log::default();
-        // The acker lives with the receiver, which is busy but steps on.
         let config = settings(2, |c| {
-            c.ackers = 2;
+            c.ackers = 1;
             c.batch = 1;
             c.queue = 1;
             c.max_pending = 8;
         });
-        let topology = pair(&log, config, 12, |_, _, _| Ok(()));
-        let bolt = topology.plan().components.iter().position(|c| c.name == "b").unwrap();
+        // By their names the bolt is on worker 0, as the acker is, and the spout on worker 1.
+        let mut builder = Topology::builder();
+        let l = log.clone();
+        let source = builder.spout("b", 1, move |cx| Source::count(&l, 0, cx, 12, 1));
+        let l = log.clone();
+        let _ = builder
+            .bolt("a", 1, move |cx| Node::sink(&l, 1, cx))
+            .input(source, Grouping::shuffle())
+            .done();
+        let topology = builder.build(config).unwrap();
         let mut net = Net::new(&topology, seed, &log);
-        net.hold_places(1, u32::try_from(bolt).unwrap(), SEC);
+        net.hold_places(0, 1, SEC);
         let out = net.run();
         assert_eq!(one_verdict_each(&out), (12, 0));
         assert_eq!(replayed(&out), 0, "timed out in the outbox of a worker that slept");

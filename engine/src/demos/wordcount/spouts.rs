@@ -8,6 +8,8 @@ use crate::{BoxError, Poll, Spout, SpoutEmitter, Text};
 
 /// Lines that a call emits at most, so that the engine's bounds are looked at now and then.
 const A_CALL: usize = 64;
+/// Bytes that a call emits, about.
+const A_CALL_BYTES: u64 = 16 << 10;
 
 /// What was read, summed over the parts of an input.
 pub type Read = Arc<Mutex<InputStats>>;
@@ -18,13 +20,15 @@ pub struct LineSpout {
     lines: Lines,
     read: Read,
     told: InputStats,
+    /// Bytes of a line, by the last call.
+    usual: u64,
 }
 
 impl LineSpout {
     /// A spout of `lines` that adds what it has read to `read`.
     #[must_use]
     pub fn new(lines: Lines, read: Read) -> Self {
-        LineSpout { lines, read, told: InputStats::default() }
+        LineSpout { lines, read, told: InputStats::default(), usual: A_CALL_BYTES }
     }
 
     fn tell(&mut self) {
@@ -34,6 +38,8 @@ impl LineSpout {
         sum.lines += stats.lines - self.told.lines;
         sum.cut_lines += stats.cut_lines - self.told.cut_lines;
         sum.shrank |= stats.shrank;
+        let (bytes, lines) = (stats.bytes - self.told.bytes, stats.lines - self.told.lines);
+        self.usual = bytes.checked_div(lines).unwrap_or(self.usual).max(1);
         self.told = stats;
     }
 }
@@ -42,7 +48,8 @@ impl Spout for LineSpout {
     type Out = Text;
 
     fn next(&mut self, out: &mut SpoutEmitter<'_, Text>) -> Result<Poll, BoxError> {
-        let room = out.room().min(A_CALL);
+        let fit = usize::try_from(A_CALL_BYTES / self.usual).unwrap_or(A_CALL).max(1);
+        let room = out.room().min(A_CALL).min(fit);
         let polled = self.lines.poll(room, |line| out.emit(line));
         self.tell();
         Ok(match polled? {
