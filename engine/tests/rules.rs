@@ -32,3 +32,5 @@ mod rule_9;
 mod traces;
 #[path = "rules/units.rs"]
 mod units;
+#[path = "rules/wire.rs"]
+mod wire;

@@ -35,6 +35,7 @@ pub(crate) struct Book<B> {
     epochs: EpochCounts,
     /// Used in turn, so that each of them soon has room for the largest root.
     spare: VecDeque<B>,
+    large: usize,
 }
 
 impl<B> Default for Book<B> {
@@ -46,14 +47,17 @@ impl<B> Default for Book<B> {
             due: BinaryHeap::new(),
             epochs: EpochCounts::default(),
             spare: VecDeque::new(),
+            large: LARGE_CLOSE,
         }
     }
 }
 
 /// Memory set aside beforehand, at most for this many roots.
 const RESERVE: usize = 1 << 16;
-/// Memory of a root of more bytes is given back, not kept for the next one.
+/// Memory of a root of more bytes is given back, not kept for the next one: of a record, of which
+/// there are many, and of all that one `close` emitted, of which there are few.
 const LARGE: usize = 4 << 10;
+const LARGE_CLOSE: usize = 512 << 10;
 
 impl<B: Batch> Book<B> {
     /// Sets memory aside for `roots` unfinished roots, so that a steady run allocates nothing.
@@ -64,6 +68,7 @@ impl<B: Batch> Book<B> {
         self.spare.resize_with(roots, B::default);
         // Twice: a table half full rehashes in place.
         self.by_track.reserve(2 * roots);
+        self.large = LARGE;
     }
 
     /// Opens a root of `task` whose items `fill` provides, and starts its first attempt.
@@ -167,7 +172,7 @@ impl<B: Batch> Book<B> {
 
     fn discard(&mut self, slot: u32, mut items: B) {
         self.free.push(slot);
-        let large = items.size() > LARGE;
+        let large = items.size() > self.large;
         cut(&mut items, 0);
         if self.spare.len() < RESERVE && !large {
             self.spare.push_back(items);

@@ -1,7 +1,6 @@
 //! One edge: which task gets each tuple, and the batches that are filling up for each worker.
 
 use core::fmt;
-use std::collections::VecDeque;
 
 use super::delivery::{AnyDelivery, Delivery};
 use super::port::{Run, Span};
@@ -59,8 +58,7 @@ pub(crate) struct Edge<B: Batch> {
     open: Vec<Open<B>>,
     /// Boxed as they travel, so that one comes and goes without a copy.
     #[allow(clippy::vec_box)]
-    /// Used in turn, so that each of them soon has room for the largest batch.
-    pool: VecDeque<Box<Delivery<B>>>,
+    pool: Vec<Box<Delivery<B>>>,
     pool_limit: usize,
     batch_bytes: usize,
     chosen: Vec<u32>,
@@ -101,7 +99,7 @@ impl<B: Batch> Edge<B> {
             open: (0..workers)
                 .map(|_| Open { delivery: None, epoch: 0, since: 0, last: NO_RUN })
                 .collect(),
-            pool: (0..pool_limit).map(|_| Box::new(Delivery::new(def.copy))).collect(),
+            pool: Vec::with_capacity(pool_limit.min(64)),
             pool_limit,
             batch_bytes: plan.config.batch_bytes,
             chosen: Vec::new(),
@@ -259,7 +257,7 @@ impl<B: Batch> Edge<B> {
             let large = delivery.size() > 2 * self.batch_bytes;
             delivery.reset();
             if !large {
-                self.pool.push_back(delivery);
+                self.pool.push(delivery);
             }
         }
     }
@@ -275,7 +273,7 @@ impl<B: Batch> Edge<B> {
             }
             self.seal_for(worker, cx);
         }
-        let delivery = self.pool.pop_front().unwrap_or_else(|| Box::new(Delivery::new(self.copy)));
+        let delivery = self.pool.pop().unwrap_or_else(|| Box::new(Delivery::new(self.copy)));
         // In flight from here on: the frontier must not pass a batch that is still filling up.
         cx.changes.in_flight(self.to, epoch, 1);
         self.open[worker] =

@@ -136,7 +136,7 @@ fn a_word_of_control_characters_does_not_reach_the_terminal_as_they_are() {
     let path = temp.file("control", b"\x1bc x\0y");
     let plain = run(&mut wordcount_of(&path, "")).out;
     assert!(!plain.contains(&0x1b) && !plain.contains(&0));
-    assert!(plain.windows(9).any(|bytes| bytes == b"  \\x1bc\n" || bytes.ends_with(b"\\x1bc\n")));
+    assert!(String::from_utf8_lossy(&plain).contains("  \\x1bc\n"));
 }
 
 /// A file whose reading takes a while: few lines may be under way, and they are long.

@@ -52,11 +52,15 @@ impl How {
     }
 }
 
+/// A node and how its stream is spread.
+type Input = (usize, How);
+
 /// A random graph: spouts, then bolts that take in what comes before them.
 #[derive(Clone, Debug)]
 struct Graph {
     spouts: Vec<(u32, u64)>,
-    bolts: Vec<(u32, u64, Vec<(usize, How)>)>,
+    /// Tasks, copies that it makes of each item, inputs.
+    bolts: Vec<(u32, u64, Vec<Input>)>,
     config: Config,
 }
 

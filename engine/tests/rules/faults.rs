@@ -329,7 +329,7 @@ fn e32_the_median_of_a_fixed_delay_is_that_delay() {
         net.odds().delay = 0;
         net.cost(|task, tuples| if task == 1 { 5 * MS * tuples } else { 0 });
         let out = net.run();
-        let latency = out.figures.iter().find_map(|f| f.latency()).unwrap();
+        let latency = out.figures.iter().find_map(streamwright::WorkerFigures::latency).unwrap();
         let (p50, p99) = (latency.p50.as_micros(), latency.p99.as_micros());
         assert!((5000..5050).contains(&p50), "{workers} workers: {latency:?}");
         assert!((5000..5100).contains(&p99), "{workers} workers: {latency:?}");

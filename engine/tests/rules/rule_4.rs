@@ -295,7 +295,7 @@ fn rule_4_5_a_blocked_outbox_keeps_its_attempts_alive() {
 #[test]
 fn rule_4_7_late_messages_are_counted_and_dropped() {
     let mut late = 0;
-    each_seed(300, |seed| {
+    each_seed(150, |seed| {
         let log = Log::default();
         let config = settings(3, |c| {
             c.timeout = Duration::from_millis(20);

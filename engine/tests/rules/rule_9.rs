@@ -7,9 +7,12 @@ use streamwright::core::Nanos;
 use streamwright::{EpochEnd, Grouping, Guarantee, Poll, Timeliness, Topology};
 
 use crate::dice::each_seed;
-use crate::net::{MS, Net, Outcome};
+use crate::net::{MS, Net, Outcome, SEC};
 use crate::parts::{Item, Log, Node, Source, settings};
 use crate::rule_1::one_verdict_each;
+
+/// Records of the sleeper: time, what it was told, epoch.
+type Told = Arc<Mutex<Vec<(i64, Timeliness, u64)>>>;
 
 type Fired = Arc<Mutex<Vec<(Nanos, Nanos)>>>;
 
@@ -131,7 +134,7 @@ fn rule_9_1_a_timer_far_off_does_not_hold_the_end() {
 }
 
 /// Task 0 counts up without a pause; task 1 sleeps long, and comes back with old records.
-fn marked(log: &Log, seed: u64, late: &Arc<Mutex<Vec<(i64, Timeliness, u64)>>>) -> Outcome {
+fn marked(log: &Log, seed: u64, late: &Told) -> Outcome {
     let mut builder = Topology::builder();
     let (l, late) = (log.clone(), late.clone());
     let source = builder.spout("source", 2, move |cx| {
@@ -141,7 +144,7 @@ fn marked(log: &Log, seed: u64, late: &Arc<Mutex<Vec<(i64, Timeliness, u64)>>>) 
             if task == 0 {
                 let time = 10 * i;
                 assert_eq!(out.stamp(time), Timeliness::InTime);
-                out.emit(Item { root: 0, key: time as u64, path: 0 });
+                out.emit(Item { root: 0, key: time.unsigned_abs(), path: 0 });
                 out.watermark(time);
                 return if i == 60 {
                     Poll::End
@@ -155,7 +158,7 @@ fn marked(log: &Log, seed: u64, late: &Arc<Mutex<Vec<(i64, Timeliness, u64)>>>) 
             }
             let time = 5 + i;
             late.lock().unwrap().push((time, out.stamp(time), out.epoch()));
-            out.emit(Item { root: 1, key: time as u64, path: 0 });
+            out.emit(Item { root: 1, key: time.unsigned_abs(), path: 0 });
             out.watermark(time);
             if i == 7 { Poll::End } else { Poll::More }
         })
@@ -167,7 +170,8 @@ fn marked(log: &Log, seed: u64, late: &Arc<Mutex<Vec<(i64, Timeliness, u64)>>>) 
         .done();
     let config = settings(1 + (seed % 3) as u32, |c| {
         c.epoch = EpochEnd::Every(Duration::from_millis(3));
-        c.guarantee = if seed % 2 == 0 { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
+        c.guarantee =
+            if seed.is_multiple_of(2) { Guarantee::AtMostOnce } else { Guarantee::AtLeastOnce };
         // The one who comes back may find no room at once.
         c.queue = 1;
         c.batch = 1;
@@ -179,7 +183,8 @@ fn marked(log: &Log, seed: u64, late: &Arc<Mutex<Vec<(i64, Timeliness, u64)>>>) 
     net.odds().reorder = seed % 4 < 2;
     // Woken as an epoch ends, now and then: it may find that it cannot emit before the next.
     let at = 15 * MS + crate::dice::Dice::new(seed).below(20 * MS);
-    net.wakes = (0..3).map(|worker| (at, worker)).collect();
+    // (And once more, for a sleeper that was not asleep yet.)
+    net.wakes = (0..3).flat_map(|worker| [(at, worker), (2 * SEC, worker)]).collect();
     let slow = 1 + (seed % 5) * MS;
     net.cost(move |task, tuples| if task >= sink { slow * tuples } else { 1 });
     net.run()

@@ -56,7 +56,7 @@ fn epoch_counts_are_a_map_without_zeros() {
         let mut dice = Dice::new(seed);
         let (mut counts, mut model) = (EpochCounts::default(), BTreeMap::<u64, i64>::new());
         for _ in 0..200 {
-            let (epoch, delta) = (dice.below(9), dice.below(7) as i64 - 3);
+            let (epoch, delta) = (dice.below(9), dice.below(7).cast_signed() - 3);
             counts.add(epoch, delta);
             *model.entry(epoch).or_default() += delta;
             model.retain(|_, count| *count != 0);
