@@ -6,9 +6,10 @@ use std::sync::Arc;
 use crate::batch::{Batch, CloneBatch};
 use crate::key::{Key, KeyHasher, hash_key};
 
-/// Hashes every item of a batch: one dynamic call a batch, the loop inside is monomorphic.
+/// Hashes the items of a batch from number `out.len()` on: one dynamic call a batch, the loop
+/// inside is monomorphic.
 pub(crate) type HashAll<B> = Arc<dyn Fn(&B, &mut Vec<u64>) + Send + Sync>;
-/// Names the task of every item of a batch.
+/// Names the tasks of the items of a batch from number `out.len()` on.
 pub(crate) type TaskAll<B> = Arc<dyn Fn(&B, u32, &mut Vec<u32>) + Send + Sync>;
 /// Copies one item.
 pub(crate) type CopyItem<B> = fn(&B, usize, &mut B);
@@ -90,7 +91,9 @@ impl<B: Batch> Grouping<B> {
 
     fn hashed(hash: impl for<'a> Fn(B::Item<'a>) -> u64 + Send + Sync + 'static) -> Self {
         Grouping(Rule::Fields(Arc::new(move |batch: &B, out: &mut Vec<u64>| {
-            out.extend((0..batch.len()).map(|i| hash(batch.item(i))));
+            for i in out.len()..batch.len() {
+                out.push(hash(batch.item(i)));
+            }
         })))
     }
 
@@ -115,7 +118,9 @@ impl<B: Batch> Grouping<B> {
         F: for<'a> Fn(B::Item<'a>, u32) -> u32 + Send + Sync + 'static,
     {
         Grouping(Rule::Direct(Arc::new(move |batch: &B, tasks, out: &mut Vec<u32>| {
-            out.extend((0..batch.len()).map(|i| task(batch.item(i), tasks)));
+            for i in out.len()..batch.len() {
+                out.push(task(batch.item(i), tasks));
+            }
         })))
     }
 

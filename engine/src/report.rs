@@ -53,6 +53,14 @@ pub enum Reason {
         /// The limit in bytes.
         limit: usize,
     },
+    /// The grouping of a stream panicked on the tuple.
+    #[error("the grouping of the stream into {component} panicked: {message}")]
+    Grouping {
+        /// The component it was for.
+        component: String,
+        /// The panic's message, if it had one.
+        message: String,
+    },
     /// Direct grouping named a task that there is not.
     #[error("direct grouping named task {task} of {component}, which has {tasks}")]
     NoSuchTask {

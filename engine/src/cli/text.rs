@@ -43,9 +43,11 @@ fn harmless(word: &[u8]) -> Vec<u8> {
         return word.to_vec();
     }
     word.iter()
-        .flat_map(|byte| {
-            if control(byte) { format!("\\x{byte:02x}").into_bytes() } else { vec![*byte] }
-        })
+        .flat_map(
+            |byte| {
+                if control(byte) { format!("\\x{byte:02x}").into_bytes() } else { vec![*byte] }
+            },
+        )
         .collect()
 }
 

@@ -153,10 +153,10 @@ impl<B: Batch> Book<B> {
                 let mut items = self.spare.pop_front().unwrap_or_default();
                 keep(&root.items, i, &mut items);
                 let id = cx.root_ids.next_id().get();
-                // The attempt they shared counts for each.
+                // The one they shared was nobody's own: each has all its attempts before it.
                 let one = Root {
                     id,
-                    attempt: root.attempt,
+                    attempt: 0,
                     task: root.task,
                     epoch: root.epoch,
                     born: root.born,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::frontier::Frontiers;
 pub use super::frontier::Hold;
 use super::message::{Change, Idle, Report, Word};
-use super::{ComponentId, Epoch, Nanos, Plan, WorkerId};
+use super::{ComponentId, Epoch, Nanos, Plan, TaskId, WorkerId};
 use crate::config::{EpochEnd, whole};
 use crate::topology::Topology;
 
@@ -45,6 +45,9 @@ impl fmt::Display for Stall {
         match self.hold {
             Hold::Queue { batches } => write!(f, " by {batches} batches in its queues"),
             Hold::NotClosed { worker } => write!(f, " by worker {worker}, which has not closed it"),
+            Hold::NotOpened { worker } => {
+                write!(f, " by worker {worker}, which is still opening it")
+            }
             Hold::OldestRoot => write!(f, " by a root without a verdict"),
         }
     }
@@ -198,7 +201,7 @@ impl Coordinator {
         let quiet = now.saturating_sub(self.last_progress);
         if quiet >= stall_after && !self.stall_told && !self.finished {
             self.stall_told = true;
-            if let Some((component, task, epoch, hold)) = self.frontiers.culprit() {
+            if let Some((component, task, epoch, hold)) = self.culprit() {
                 let plan = &self.plan.components[component as usize];
                 self.stalls.push(Stall {
                     component: plan.name.clone(),
@@ -219,6 +222,16 @@ impl Coordinator {
             _ => Nanos::MAX,
         };
         stall_at.min(epoch_at).max(now + 1)
+    }
+
+    fn culprit(&self) -> Option<(ComponentId, Option<TaskId>, Epoch, Hold)> {
+        if let Some(at) = self.confirmed.iter().position(|&confirmed| !confirmed) {
+            let worker = WorkerId::try_from(at).unwrap_or(WorkerId::MAX);
+            let hosted = |c: &ComponentId| self.plan.hosted(*c, worker, 0).next().is_some();
+            let component = (0..).take(self.plan.components.len()).find(hosted)?;
+            return Some((component, None, 0, Hold::NotOpened { worker }));
+        }
+        self.frontiers.culprit()
     }
 
     /// Whether the word to stop has been given.

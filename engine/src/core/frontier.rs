@@ -163,6 +163,11 @@ pub enum Hold {
         /// The worker.
         worker: WorkerId,
     },
+    /// A worker that has not opened all its tasks yet.
+    NotOpened {
+        /// The worker.
+        worker: WorkerId,
+    },
     /// A root that has no verdict: something of it was lost, or waits for its next attempt.
     OldestRoot,
 }

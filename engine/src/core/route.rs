@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::delivery::{AnyDelivery, Delivery};
+use super::host::guarded;
 use super::port::{Run, Span};
 use super::shared::Shared;
 use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, Plan, TaskId, WorkerId};
@@ -63,10 +64,34 @@ pub(crate) struct Edge<B: Batch> {
     batch_bytes: usize,
     chosen: Vec<u32>,
     hashes: Vec<u64>,
+    /// Items whose grouping panicked, with the message.
+    panics: Vec<(usize, String)>,
+}
+
+/// Lets `fill` fill `list` up to `len` entries; where it panics, the entry is `instead`.
+fn complete<T: Copy>(
+    list: &mut Vec<T>,
+    len: usize,
+    instead: T,
+    panics: &mut Vec<(usize, String)>,
+    fill: &mut dyn FnMut(&mut Vec<T>),
+) {
+    panics.clear();
+    while list.len() < len {
+        if let Err(message) = guarded(|| fill(list)) {
+            panics.push((list.len(), message));
+            list.push(instead);
+        }
+    }
 }
 
 impl<B: Batch> Edge<B> {
-    pub(crate) fn new(def: &EdgeDef<B>, plan: &Plan, me: WorkerId) -> Self {
+    pub(crate) fn new(
+        def: &EdgeDef<B>,
+        copy: Option<CopyItem<B>>,
+        plan: &Plan,
+        me: WorkerId,
+    ) -> Self {
         let to = &plan.components[def.to as usize];
         let table = plan.tables.at(0);
         let on = |worker: &dyn Fn(WorkerId) -> bool| -> Vec<u32> {
@@ -87,7 +112,7 @@ impl<B: Batch> Edge<B> {
             id: def.id,
             to: def.to,
             rule: def.rule.clone(),
-            copy: def.copy,
+            copy,
             first_task: to.first_task,
             tasks: to.tasks,
             slot_bits: plan.slot_bits(def.to),
@@ -104,6 +129,7 @@ impl<B: Batch> Edge<B> {
             batch_bytes: plan.config.batch_bytes,
             chosen: Vec::new(),
             hashes: Vec::new(),
+            panics: Vec::new(),
         }
     }
 
@@ -170,8 +196,11 @@ impl<B: Batch> Edge<B> {
         self.chosen.clear();
         match &self.rule {
             Rule::Fields(hash) => {
-                self.hashes.clear();
-                hash(items, &mut self.hashes);
+                let hashes = &mut self.hashes;
+                hashes.clear();
+                hashes.reserve(len);
+                let panics = &mut self.panics;
+                complete(hashes, len, 0, panics, &mut |hashes| hash(items, hashes));
                 let bits = self.slot_bits;
                 // Slot s of 2^b belongs to task ⌊s · tasks / 2^b⌋.
                 self.chosen.extend(self.hashes.iter().map(|&hash| {
@@ -194,7 +223,9 @@ impl<B: Batch> Edge<B> {
             }
             Rule::Global => self.chosen.resize(len, 0),
             Rule::Direct(task) => {
-                task(items, tasks, &mut self.chosen);
+                let chosen = &mut self.chosen;
+                let panics = &mut self.panics;
+                complete(chosen, len, NO_TASK, panics, &mut |chosen| task(items, tasks, chosen));
             }
             Rule::Weighted(weights) => {
                 let total: i128 = weights.iter().map(|&w| i128::from(w)).sum();
@@ -303,8 +334,10 @@ impl<B: Batch> Placer<'_, B> {
     #[inline]
     fn place_at(&mut self, i: usize, task: u32) -> Option<&mut B> {
         let run = self.run_of(i);
-        if task >= self.edge.tasks {
-            self.lead_astray(run, task);
+        if (task >= self.edge.tasks || !self.edge.panics.is_empty())
+            && let Some(reason) = self.astray(i, task)
+        {
+            self.lead_astray(run, reason);
             return None;
         }
         let (worker, local) = self.edge.places[task as usize];
@@ -353,10 +386,18 @@ impl<B: Batch> Placer<'_, B> {
         NO_RUN
     }
 
-    fn lead_astray(&mut self, run: u32, task: u32) {
-        let to = &self.cx.plan.components[self.edge.to as usize];
-        let reason =
-            Reason::NoSuchTask { component: to.name.clone(), task, tasks: self.edge.tasks };
+    /// Why item `i` has no task, if it has none.
+    #[cold]
+    fn astray(&self, i: usize, task: u32) -> Option<Reason> {
+        let component = || self.cx.plan.components[self.edge.to as usize].name.clone();
+        if let Some((_, message)) = self.edge.panics.iter().find(|(at, _)| *at == i) {
+            return Some(Reason::Grouping { component: component(), message: message.clone() });
+        }
+        let tasks = self.edge.tasks;
+        (task >= tasks).then(|| Reason::NoSuchTask { component: component(), task, tasks })
+    }
+
+    fn lead_astray(&mut self, run: u32, reason: Reason) {
         if let Some(root) = self.roots.get_mut(run as usize) {
             // An id that nobody will ever ack: else a root that is sent nowhere would be done.
             root.untold = root.untold.merge(acker::Delta::EMPTY.with(self.cx.edge_ids.next_id()));

@@ -366,7 +366,7 @@ pub(crate) fn attach<B: Batch>(
             && let Some(def) = def.downcast_ref::<EdgeDef<B>>()
         {
             port.copy = port.copy.or(def.copy);
-            port.edges.push(crate::core::Edge::new(def, plan, me));
+            port.edges.push(crate::core::Edge::new(def, def.copy.or(port.keep), plan, me));
         }
     }
 }

@@ -144,6 +144,26 @@ fn direct_out_of_range_fails_by_name() {
 }
 
 #[test]
+fn a_grouping_that_panics_fails_that_tuple_alone_with_the_reason() {
+    let fields = Grouping::fields(|item: &Item| {
+        assert!(item.key != 5, "five");
+        item.key
+    });
+    let direct = Grouping::direct(|item: &Item, tasks| {
+        assert!(item.key != 5, "five");
+        (item.key % u64::from(tasks)) as u32
+    });
+    for grouping in [fields, direct] {
+        let (routed, out) = routed(grouping, 2, 3, 9);
+        assert_eq!(routed.len(), 8);
+        assert_eq!(one_verdict_each(&out), (8, 1));
+        let (_, letter) = &out.letters[0];
+        let wanted = Reason::Grouping { component: "b".into(), message: "five".into() };
+        assert_eq!((&*letter.reason, letter.attempts), (&wanted, 2));
+    }
+}
+
+#[test]
 fn local_or_shuffle_stays_on_the_senders_worker_where_it_can() {
     // "a" is on worker 0, "b" has tasks on workers 1, 2, 3, 0, 1.
     let (tasks, _) = routed(Grouping::local_or_shuffle(), 4, 5, 20);

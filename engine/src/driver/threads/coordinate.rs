@@ -81,6 +81,7 @@ impl Running {
 
     pub(super) fn run(mut self, threads: Vec<JoinHandle<()>>) -> Result<Report, RunError> {
         let overrun = whole(self.office.plan.config.overrun);
+        let standstill = overrun.min(whole(self.office.plan.config.timeout) / 4);
         self.coordinator.start(self.office.watch.mono(), &mut self.hands);
         let mut last = self.office.watch.mono();
         let mut next = last;
@@ -89,7 +90,10 @@ impl Running {
             let nap = Duration::from_nanos(next.saturating_sub(now)).clamp(GATHER, GRAIN);
             self.read(nap);
             let overrunning = self.office.watch.overrunning(overrun);
-            last = self.office.watch.tick(last, !overrunning.is_empty());
+            // A worker in a step says of no attempt that it is alive: long before that could be
+            // taken for a loss, the clock stands.
+            let standing = !self.office.watch.overrunning(standstill).is_empty();
+            last = self.office.watch.tick(last, standing);
             self.heed(last);
             next = self.coordinator.tick(last, &mut self.hands);
             self.publish(last, &overrunning);
