@@ -1,4 +1,4 @@
-//! stub
+#![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
 mod batch;

@@ -129,12 +129,19 @@ fn a_stop_reaches_an_owner_that_parks_for_ever() {
 
 #[test]
 fn refused_senders_are_woken_at_capacity_1() {
-    // Two senders, one receiver, one place.
-    check(6_000, || {
-        let trail = run(
-            1,
-            vec![Owner::source(4, (2, 0)), Owner::source(4, (2, 0)), Owner::default().sink(0, 8)],
-        );
+    two_senders_to_one(1);
+}
+
+#[test]
+fn each_sender_keeps_its_order_at_capacity_3() {
+    two_senders_to_one(3);
+}
+
+fn two_senders_to_one(capacity: usize) {
+    check(6_000, move || {
+        let receiver = Owner::default().sink(0, 8);
+        let trail =
+            run(capacity, vec![Owner::source(4, (2, 0)), Owner::source(4, (2, 0)), receiver]);
         trail.assert_fifo_and_whole(2, 0, &[4, 4]);
     });
 }

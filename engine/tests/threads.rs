@@ -1,6 +1,10 @@
 //! The threads driver, row by row of the public faults that other engines had (E2 to E33).
 
-#![allow(clippy::unwrap_used, reason = "a test reports a failure by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test reports a failure by panicking"
+)]
 
 #[path = "threads/common.rs"]
 mod common;

@@ -180,11 +180,12 @@ type Change = fn(&mut Config);
 
 #[test]
 fn zero_is_refused_for_each_setting_by_its_name() {
-    let changes: [(&str, Change); 13] = [
+    let changes: [(&str, Change); 15] = [
         ("workers", |c| (c.workers, c.ackers) = (0, 0)),
         ("window", |c| c.window = 0),
         ("queue", |c| c.queue = 0),
         ("batch", |c| c.batch = 0),
+        ("batch_bytes", |c| c.batch_bytes = 0),
         ("record_limit", |c| c.record_limit = 0),
         ("turn", |c| c.turn = 0),
         ("stall_after", |c| c.stall_after = Duration::ZERO),
@@ -193,6 +194,7 @@ fn zero_is_refused_for_each_setting_by_its_name() {
         ("epoch", |c| c.epoch = EpochEnd::Records(0)),
         ("ackers", |c| c.ackers = 0),
         ("max_pending", |c| c.max_pending = 0),
+        ("max_pending_bytes", |c| c.max_pending_bytes = 0),
         ("attempts", |c| c.attempts = 0),
     ];
     for (field, change) in changes {
@@ -202,7 +204,7 @@ fn zero_is_refused_for_each_setting_by_its_name() {
     // What only tracking needs may be zero without it, and what may be nothing may.
     let errors = of_config(|c| {
         c.guarantee = Guarantee::AtMostOnce;
-        (c.ackers, c.max_pending, c.attempts) = (0, 0, 0);
+        (c.ackers, c.max_pending, c.max_pending_bytes, c.attempts) = (0, 0, 0, 0);
         (c.linger, c.backoff, c.drain) = Default::default();
     });
     assert_eq!(errors, []);
@@ -237,6 +239,13 @@ fn what_is_too_much_is_refused_by_its_name() {
     });
     let all = ["timeout", "backoff", "max_backoff", "stall_after", "overrun", "drain"];
     assert_eq!(names(endless), all);
+}
+
+#[test]
+fn an_epoch_of_ages_is_refused_by_its_name() {
+    // As every other time is: the coordinator adds it to the clock.
+    let errors = of_config(|c| c.epoch = EpochEnd::Every(Duration::MAX));
+    assert!(matches!(errors[..], [BuildError::Above { field: "epoch", .. }]), "{errors:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{error, io};
 
 use streamwright::{Bolt, BoxError, Emitter, Execute, Grouping, Reason, Report, TopologyBuilder};
 
-use super::common::{Counts, builder, config, count, map, numbers, run, tasks};
+use super::common::{Counts, Each, builder, config, count, map, numbers, run, tasks};
 
 /// Ten roots on one task, of which `bad` emits three and then fails in its own way.
 fn ten_with_one_bad(
@@ -189,6 +189,39 @@ fn e15_a_panic_that_is_no_text_is_a_panic_like_any_other() {
     assert_eq!(message(&outcome), "panicked: a panic without a message");
     let outcome = ten_with_one_bad(4, || std::panic::panic_any(PanicsInDrop));
     assert_one_dead(&outcome, 4);
+}
+
+#[test]
+fn e15_a_panic_in_the_key_of_a_grouping_fails_its_root() {
+    // The router asks for it, outside of any task's call.
+    let mut builder = builder();
+    let stream = numbers(&mut builder, "numbers", 1, 10);
+    let counts = Counts::default();
+    let kept = counts.clone();
+    let key = |n: &u64| {
+        assert_ne!(*n, 4, "no key");
+        *n
+    };
+    builder
+        .bolt("sink", 2, move |_| {
+            let kept = kept.clone();
+            Ok(Each(move |n| {
+                kept.add(n);
+                Ok(())
+            }))
+        })
+        .input(stream, Grouping::fields(key))
+        .done();
+    let mut config = config();
+    config.batch = 10;
+    let report = run(builder, config);
+    counts.assert_once((0..10).filter(|&n| n != 4));
+    assert_eq!((report.acked, report.dead, report.replayed), (9, 1, 2));
+    let Reason::Grouping { component, message } = &*report.dead_letters[0].reason else {
+        panic!("{:?}", report.dead_letters)
+    };
+    assert_eq!(component, "sink");
+    assert!(message.contains("no key"), "{message}");
 }
 
 #[derive(Debug)]

@@ -39,19 +39,45 @@ fn e2_a_root_that_waits_for_its_timeout_is_named_in_a_stall_report() {
 
 #[test]
 fn e2_a_bolt_that_holds_all_up_is_named_in_a_stall_report() {
+    for workers in [1, 2] {
+        let mut builder = builder();
+        let stream = numbers(&mut builder, "a numbers", 1, 40);
+        each(&mut builder, "b slow", 1, stream, |n| {
+            sleep(if n == 20 { 1500 * MS } else { MS });
+            Ok(())
+        });
+        let mut config = config();
+        (config.workers, config.ackers) = (workers, workers);
+        config.stall_after = 300 * MS;
+        let report = run(builder, config);
+        let stall = report.stalls.first().expect("a stall was reported");
+        assert_eq!(stall.component, "b slow", "{workers} workers: {stall}");
+        assert!(matches!(stall.hold, Hold::Queue { batches } if batches > 0), "{stall}");
+        assert_eq!(report.acked, 40);
+    }
+}
+
+#[test]
+fn e2_a_bolt_that_holds_all_up_from_the_first_tuple_is_named_too() {
+    // The one worker has had no time to tell of anything before it got stuck.
     let mut builder = builder();
-    let stream = numbers(&mut builder, "a numbers", 1, 40);
+    let stream = numbers(&mut builder, "a numbers", 1, 3);
     each(&mut builder, "b slow", 1, stream, |n| {
-        sleep(if n == 20 { 1500 * MS } else { MS });
+        sleep(if n == 0 { 1500 * MS } else { MS });
         Ok(())
     });
     let mut config = config();
+    (config.workers, config.ackers) = (1, 1);
     config.stall_after = 300 * MS;
-    let report = run(builder, config);
-    let stall = &report.stalls[0];
-    assert_eq!(stall.component, "b slow");
-    assert!(matches!(stall.hold, Hold::Queue { batches } if batches > 0), "{stall}");
-    assert_eq!(report.acked, 40);
+    config.overrun = 300 * MS;
+    let handle = start(builder, config);
+    eventually("the stall stands in the status, or the overrun", || {
+        let status = handle.status();
+        status.stall.is_some() || status.overrunning.iter().any(|(name, ..)| name == "b slow")
+    });
+    let report = handle.wait().unwrap();
+    assert_eq!(report.acked, 3);
+    assert!(!report.stalls.is_empty() || report.overruns.iter().any(|(name, ..)| name == "b slow"));
 }
 
 #[test]
