@@ -35,7 +35,9 @@ pub trait Batch: Default + Send + 'static {
         self.truncate(0);
     }
 
-    /// Payload bytes held (for `Vec<T>` the size of the `T`s themselves), in O(1).
+    /// Payload bytes held, in O(1): the sum over the items, whatever their order. For `Vec<T>` it is
+    /// the size of the `T`s themselves, without what they point to: where that is large, and the
+    /// bounds in bytes are to mean something, use a batch type of your own.
     fn size(&self) -> usize;
 
     /// Moves every item out, in order: item `i` to `to.place(i)`, or nowhere where that is `None`.

@@ -6,6 +6,7 @@ use crate::topology::BuildError;
 
 /// What is promised of a root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Guarantee {
     /// No tracking: nothing is delivered twice, what is lost is lost.
     AtMostOnce,
@@ -16,8 +17,10 @@ pub enum Guarantee {
 
 /// When an epoch ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EpochEnd {
-    /// After this time, if anything happened in it.
+    /// After this time, if anything happened in it; or after 2^20 records, since an acker
+    /// remembers every root until its epoch is closed.
     Every(Duration),
     /// After about this many records of all spouts together.
     Records(u64),
@@ -42,13 +45,15 @@ pub struct Config {
     pub queue: usize,
     /// Tuples of a full batch.
     pub batch: usize,
-    /// Payload bytes at which a batch is full, whatever it counts; a larger record passes alone.
+    /// Payload bytes, as [`Batch::size`](crate::Batch::size) has them, at which a batch is full
+    /// whatever it counts; a larger record passes alone.
     pub batch_bytes: usize,
     /// How long a batch that is not full may wait.
     pub linger: Duration,
     /// Unfinished roots a spout task may have.
     pub max_pending: usize,
-    /// Payload bytes of unfinished roots at which a spout task waits for verdicts.
+    /// Payload bytes, as [`Batch::size`](crate::Batch::size) has them, of unfinished roots at which
+    /// a spout task waits for verdicts.
     pub max_pending_bytes: usize,
     /// How long a root may show no sign of life before it is replayed.
     pub timeout: Duration,
@@ -58,7 +63,8 @@ pub struct Config {
     pub backoff: Duration,
     /// The longest wait between two attempts.
     pub max_backoff: Duration,
-    /// Largest size of one record in bytes; a larger one fails its root by name.
+    /// Largest size of one record in bytes, as [`Batch::size`](crate::Batch::size) has it; a larger
+    /// one is a dead letter that names both.
     pub record_limit: usize,
     /// Slots of a keyed stream: `2^slot_bits`. `None` picks enough for the tasks.
     pub slot_bits: Option<u32>,
@@ -66,7 +72,8 @@ pub struct Config {
     pub turn: u32,
     /// No progress for this long gives a stall report.
     pub stall_after: Duration,
-    /// A step longer than this is named in the status, and stops the clock of time-outs.
+    /// A call of user code longer than this is named in the status. (The clock of time-outs stands
+    /// earlier: while a worker is in a step for longer than this or a quarter of the time-out.)
     pub overrun: Duration,
     /// How long a drain may take before it is cut short.
     pub drain: Duration,
@@ -107,7 +114,7 @@ impl Default for Config {
 }
 
 /// Most workers of a run.
-pub const MAX_WORKERS: u32 = 4096;
+pub const MAX_WORKERS: u32 = 512;
 /// Most slot bits of a keyed stream.
 pub const MAX_SLOT_BITS: u32 = 24;
 
@@ -172,7 +179,12 @@ impl Config {
         at_most("queue", self.queue as u64, 1 << 24);
         at_most("window", u64::from(self.window), 1 << 20);
         const DAYS: u64 = 10_000 * 24 * 3600 * 1_000_000_000;
+        let epoch = match self.epoch {
+            EpochEnd::Every(time) => time,
+            EpochEnd::Records(_) => Duration::ZERO,
+        };
         for (field, time) in [
+            ("epoch", epoch),
             ("timeout", self.timeout),
             ("linger", self.linger),
             ("backoff", self.backoff),

@@ -13,7 +13,7 @@ pub trait Outputs: Send + 'static {
     #[doc(hidden)]
     type Ports: Ports;
     #[doc(hidden)]
-    fn streams(make: &mut crate::topology::StreamMaker<'_>) -> Self::Streams;
+    fn streams(make: &mut crate::topology::StreamMaker) -> Self::Streams;
     #[doc(hidden)]
     fn ports() -> Self::Ports;
 }
@@ -40,8 +40,8 @@ pub(crate) struct EmitState {
     pub(crate) input: u32,
     pub(crate) limit: usize,
     pub(crate) wake_at: Option<Nanos>,
-    /// Records over the size limit since the last look: place in the buffer and size.
-    pub(crate) oversize: Vec<(usize, usize)>,
+    /// The size of the first record over the limit since the last look.
+    pub(crate) oversize: Option<usize>,
 }
 
 /// Takes what a bolt emits. What is emitted for a tuple hangs from that tuple's root.
@@ -109,7 +109,8 @@ fn push_bounded<B: Push<T>, T>(port: &mut Port<B>, state: &mut EmitState, item: 
     port.items.push_item(item);
     let size = port.items.size() - before;
     if size > state.limit {
-        state.oversize.push((port.items.len() - 1, size));
+        port.oversize.push((port.items.len() - 1, size));
+        state.oversize.get_or_insert(size);
     }
 }
 
@@ -207,7 +208,7 @@ impl<B: Batch> SpoutEmitter<'_, B> {
 impl Outputs for () {
     type Streams = ();
     type Ports = ();
-    fn streams(_: &mut crate::topology::StreamMaker<'_>) {}
+    fn streams(_: &mut crate::topology::StreamMaker) {}
     fn ports() {}
 }
 
@@ -218,7 +219,7 @@ impl CloneOutputs for () {
 impl<B: Batch> Outputs for B {
     type Streams = crate::topology::Stream<B>;
     type Ports = Port<B>;
-    fn streams(make: &mut crate::topology::StreamMaker<'_>) -> Self::Streams {
+    fn streams(make: &mut crate::topology::StreamMaker) -> Self::Streams {
         make.stream()
     }
     fn ports() -> Port<B> {
@@ -244,7 +245,7 @@ macro_rules! outputs {
         impl<$($name: Batch),+> Outputs for ($($name,)+) {
             type Streams = ($(crate::topology::Stream<$name>,)+);
             type Ports = ($(Port<$name>,)+);
-            fn streams(make: &mut crate::topology::StreamMaker<'_>) -> Self::Streams {
+            fn streams(make: &mut crate::topology::StreamMaker) -> Self::Streams {
                 ($(make.stream::<$name>(),)+)
             }
             fn ports() -> Self::Ports {

@@ -137,6 +137,22 @@ impl DeadLetter {
     pub fn item<B: Batch>(&self) -> Option<&B> {
         self.item.downcast_ref()
     }
+
+    /// Takes the item out, as a batch that holds it alone.
+    ///
+    /// # Errors
+    /// The letter itself, where `B` is not its stream's batch type.
+    pub fn into_item<B: Batch>(self) -> Result<B, Self> {
+        let DeadLetter { component, task, epoch, attempts, reason, item } = self;
+        item.downcast().map(|item| *item).map_err(|item| DeadLetter {
+            component,
+            task,
+            epoch,
+            attempts,
+            reason,
+            item,
+        })
+    }
 }
 
 impl fmt::Debug for DeadLetter {
@@ -208,6 +224,20 @@ pub enum RunError {
         /// Why.
         message: String,
     },
+    /// A panic as an item of a component was cloned or dropped, or in a `Batch` of one's own.
+    #[error("an item of {component} panicked as it was cloned or dropped: {message}")]
+    Items {
+        /// The component that emits or takes it in.
+        component: String,
+        /// The panic's message.
+        message: String,
+    },
+    /// The coordinator's thread panicked or could not be started.
+    #[error("the coordinator failed: {message}")]
+    Coordinator {
+        /// Why.
+        message: String,
+    },
     /// A worker thread panicked in the engine's own code.
     #[error("worker {worker} panicked: {message}")]
     Worker {
@@ -235,6 +265,8 @@ pub struct EdgeCounters {
     pub executed: u64,
     /// Tuples lost on the way.
     pub lost: u64,
+    /// Tuples that were never sent, since their grouping named no task or panicked.
+    pub astray: u64,
 }
 
 /// Figures of one task.
@@ -289,7 +321,7 @@ impl StreamStats {
     /// Tuples sent that were not executed and are not known lost: zero after a complete run.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        let EdgeCounters { transferred, executed, lost } = self.counters;
+        let EdgeCounters { transferred, executed, lost, .. } = self.counters;
         transferred.saturating_sub(executed + lost)
     }
 }
@@ -339,6 +371,7 @@ pub struct Latency {
 
 /// The outcome of a run.
 #[derive(Debug)]
+#[must_use]
 #[non_exhaustive]
 pub struct Report {
     /// Whether the spouts ended by themselves and all that they emitted was finished.
@@ -353,10 +386,13 @@ pub struct Report {
     pub acked: u64,
     /// Attempts of spouts' records begun again.
     pub replayed: u64,
-    /// Attempts that failed, those of bolts' own roots included.
+    /// Attempts that failed, those of bolts' own roots included; without tracking, tuples that
+    /// failed or found no task.
     pub failed: u64,
     /// Dead letters written.
     pub dead: u64,
+    /// Why tuples failed where nothing tracks them (at most once): the first reasons.
+    pub failures: Vec<Arc<Reason>>,
     /// The first of them (at most [`Report::LETTERS`]), where no handler took them.
     pub dead_letters: Vec<DeadLetter>,
     /// Roots that a cut-short run left without a verdict: component, task, epoch, attempts.
@@ -384,6 +420,8 @@ pub struct Report {
 impl Report {
     /// Most dead letters kept in a report.
     pub const LETTERS: usize = 1000;
+    /// Most reasons of untracked failures kept for each worker.
+    pub const FAILURES: usize = 100;
 }
 
 /// The figures of one worker as it ends.
@@ -398,6 +436,8 @@ pub struct WorkerFigures {
     pub outbox_peak: usize,
     /// Of its acker.
     pub acker: AckerStats,
+    /// Why tuples failed where nothing tracks them: the first reasons.
+    pub failures: Vec<Arc<Reason>>,
     /// Attempts that failed, as its acker saw it.
     pub failed_attempts: u64,
     /// Roots without a verdict: task, epoch, attempts.

@@ -42,11 +42,13 @@ fn spout(builder: &mut TopologyBuilder, name: &str, tasks: u32) -> Stream<Vec<u6
     builder.spout(name, tasks, |_| Ok(Nothing))
 }
 
+type Input = (Stream<Vec<u64>>, Grouping<Vec<u64>>);
+
 fn pass(
     builder: &mut TopologyBuilder,
     name: &str,
     tasks: u32,
-    inputs: Vec<(Stream<Vec<u64>>, Grouping<Vec<u64>>)>,
+    inputs: Vec<Input>,
 ) -> Stream<Vec<u64>> {
     let bolt = builder.bolt(name, tasks, |_| Ok(Pass));
     inputs.into_iter().fold(bolt, |bolt, (stream, by)| bolt.input(stream, by)).done()
@@ -159,7 +161,7 @@ fn assignment_and_seeds_do_not_depend_on_the_order_of_declaration() {
                 let seeds = Seeds::default();
                 let topology = declared_in(order, &seeds);
                 let places = workers(&topology);
-                threads::run(topology).unwrap();
+                let _ = threads::run(topology).unwrap();
                 let seeds = seeds.lock().unwrap().clone();
                 assert_eq!(seeds.len(), 10);
                 let now = (places, seeds);

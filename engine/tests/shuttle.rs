@@ -49,7 +49,7 @@ fn park<P>(mailbox: &Mailbox<P>) {
 
 #[test]
 fn no_wake_up_is_lost_between_a_post_and_a_park() {
-    check(6_000, || {
+    check(4_000, || {
         let mailbox = Arc::new(Mailbox::new(1, 1));
         let sender = {
             let mailbox = Arc::clone(&mailbox);
@@ -138,7 +138,7 @@ fn each_sender_keeps_its_order_at_capacity_3() {
 }
 
 fn two_senders_to_one(capacity: usize) {
-    check(6_000, move || {
+    check(4_000, move || {
         let receiver = Owner::default().sink(0, 8);
         let trail =
             run(capacity, vec![Owner::source(4, (2, 0)), Owner::source(4, (2, 0)), receiver]);
@@ -148,7 +148,7 @@ fn two_senders_to_one(capacity: usize) {
 
 #[test]
 fn a_chain_of_parking_owners_passes_all_on_at_capacity_1() {
-    check(6_000, || {
+    check(4_000, || {
         let trail = run(
             1,
             vec![
@@ -165,7 +165,7 @@ fn a_chain_of_parking_owners_passes_all_on_at_capacity_1() {
 fn a_mutual_pair_passes_all_on_at_capacity_1() {
     // Each sends to the other and relays what it gets back to where it came from: no two
     // components feed each other, but the two workers do.
-    check(6_000, || {
+    check(4_000, || {
         let trail = run(
             1,
             vec![

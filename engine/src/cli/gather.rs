@@ -144,6 +144,7 @@ fn settings(config: &Config, tasks: Tasks) -> Settings {
     let (epoch_us, epoch_records) = match config.epoch {
         EpochEnd::Every(time) => (Some(micros(time)), None),
         EpochEnd::Records(records) => (None, Some(records)),
+        _ => (None, None),
     };
     Settings {
         workers: config.workers,

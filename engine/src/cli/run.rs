@@ -137,7 +137,7 @@ fn refused(error: SetupError) -> (String, Exit) {
     let exit = match &error {
         SetupError::Input(InputError::Thread { .. }) => Exit::Failed,
         SetupError::Input(_) => Exit::Input,
-        SetupError::Build(_) => Exit::Usage,
+        _ => Exit::Usage,
     };
     (error.to_string(), exit)
 }

@@ -36,19 +36,24 @@ fn words(summary: &Summary, paint: Paint, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// A word as it is, but for control characters, which a terminal would obey: those as escapes.
+/// A word as it is, but for characters that a terminal would obey (controls, and those that turn
+/// the direction of writing): these as escapes. Bytes that are not UTF-8 stay.
 fn harmless(word: &[u8]) -> Vec<u8> {
-    let control = |byte: &u8| byte.is_ascii_control();
-    if !word.iter().any(control) {
-        return word.to_vec();
+    let mut out = Vec::with_capacity(word.len());
+    for chunk in word.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            if c.is_ascii_control() {
+                out.extend_from_slice(format!("\\x{:02x}", u32::from(c)).as_bytes());
+            } else if c.is_control() || turns {
+                out.extend_from_slice(format!("\\u{{{:x}}}", u32::from(c)).as_bytes());
+            } else {
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
+        out.extend_from_slice(chunk.invalid());
     }
-    word.iter()
-        .flat_map(
-            |byte| {
-                if control(byte) { format!("\\x{byte:02x}").into_bytes() } else { vec![*byte] }
-            },
-        )
-        .collect()
+    out
 }
 
 fn figures(summary: &Summary, paint: Paint, text: &mut String) {

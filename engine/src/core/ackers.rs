@@ -148,9 +148,9 @@ impl Acker {
     /// Notes the peaks of live records and bytes.
     pub(crate) fn measure(&mut self) {
         let live = self.pages.iter().map(|page| page.tracker.len()).sum();
-        let tables = self.pages.iter().chain(&self.spare).map(|page| page.tracker.heap_bytes());
+        let pages = self.pages.iter().chain(&self.spare);
         self.peak_live = self.peak_live.max(live);
-        self.peak_bytes = self.peak_bytes.max(tables.sum());
+        self.peak_bytes = self.peak_bytes.max(pages.map(Page::heap_bytes).sum());
     }
 
     /// Whether some attempt waits for its verdict.
@@ -202,6 +202,14 @@ impl Acker {
 }
 
 impl Page {
+    /// Bytes of its tables: records, ended roots, reasons, places.
+    fn heap_bytes(&self) -> usize {
+        self.tracker.heap_bytes()
+            + self.ended.allocation_size()
+            + self.reasons.allocation_size()
+            + self.seen.allocation_size()
+    }
+
     fn end(&mut self, verdict: &acker::Verdict, plan: &Plan, out: &mut Vec<VerdictOp>) {
         let track = verdict.root;
         let reason = self.reasons.remove(&track);

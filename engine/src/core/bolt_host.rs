@@ -4,7 +4,7 @@ use core::fmt;
 use std::sync::Arc;
 
 use super::contract::Sink;
-use super::host::{Host, LocalTask, Work, announce, guarded, retry_port};
+use super::host::{Host, LocalTask, Work, announce, fail_astray, guarded, retry_port};
 use super::port::{Ended, Ports, Run};
 use super::shared::Shared;
 use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
@@ -86,17 +86,9 @@ impl<Bl: Bolt> BoltHost<Bl> {
     }
 
     /// Routes what is buffered, in the name of `runs`; fails those led astray.
-    pub(super) fn route(&mut self, epoch: Epoch, runs: &mut [Run], task: usize, cx: &mut Shared) {
+    pub(super) fn route(&mut self, epoch: Epoch, runs: &mut [Run], cx: &mut Shared) {
         self.ports.each(&mut |_, port| port.route(epoch, runs, cx));
-        while let Some((run, reason)) = cx.astray.pop() {
-            self.tasks[task].failed += 1;
-            if let Some(run) = runs.get_mut(run as usize)
-                && !run.tainted
-            {
-                run.tainted = true;
-                cx.fail(run.track, epoch, reason);
-            }
-        }
+        fail_astray(runs, epoch, cx);
     }
 
     pub(super) fn any_full(&mut self, cx: &Shared) -> bool {
@@ -130,16 +122,11 @@ impl<Bl: Bolt> BoltHost<Bl> {
         let outcome = guarded(|| call(bolt, &mut Emitter { ports, state }));
         self.tasks[task].charge(cx.spent(sink.lap(id, 0)));
         self.keep_wake(task);
-        let mut message = match outcome {
+        let message = match outcome {
             Ok(Ok(())) => None,
             Ok(Err(error)) => Some(chain(&*error)),
             Err(panic) => Some(panic),
         };
-        if let Some((_, size)) = self.state.oversize.first() {
-            let limit = self.state.limit;
-            message =
-                Some(format!("it emitted a record of {size} bytes, over the limit of {limit}"));
-        }
         if let Some(message) = message {
             cx.fatal.get_or_insert(RunError::Callback {
                 call: name,
@@ -150,9 +137,14 @@ impl<Bl: Bolt> BoltHost<Bl> {
             });
             return;
         }
+        if self.state.oversize.take().is_some() {
+            let limit = self.state.limit;
+            self.ports.each(&mut |_, port| {
+                port.sift(&mut |item, size| cx.bury_too_large(id, epoch, size, limit, item));
+            });
+        }
         let tracked = cx.tracked();
         self.ports.finish_tuple(0, tracked);
-        let mut astray = 0;
         let (runs, owners) = (&mut self.runs, &mut self.owners);
         self.ports.each(&mut |_, port| {
             if port.buffered() == 0 {
@@ -173,9 +165,8 @@ impl<Bl: Bolt> BoltHost<Bl> {
                 owners.push(id);
             }
             port.route(epoch, runs, cx);
-            astray += announce(runs, owners, epoch, cx);
+            announce(runs, owners, epoch, cx);
         });
-        self.tasks[task].failed += astray;
         self.tasks[task].emitted += self.emitted();
     }
 
@@ -205,10 +196,13 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
         self.component
     }
 
-    fn open(&mut self, waker: &std::task::Waker) -> Result<(), RunError> {
+    fn open(&mut self, waker: &std::task::Waker, sink: &mut dyn Sink) -> Result<(), RunError> {
         for context in &mut self.contexts {
             context.waker = waker.clone();
-            let bolt = match guarded(|| (self.make)(context)) {
+            sink.enter(context.task);
+            let made = guarded(|| (self.make)(context));
+            sink.lap(context.task, 0);
+            let bolt = match made {
                 Ok(Ok(bolt)) => bolt,
                 Ok(Err(error)) => return Err(not_open(context, chain(&*error))),
                 Err(panic) => return Err(not_open(context, panic)),
@@ -216,6 +210,13 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
             self.bolts.push(bolt);
         }
         Ok(())
+    }
+
+    fn dismantle(&mut self) {
+        while let Some(one) = self.bolts.pop() {
+            let gone = guarded(|| drop(one));
+            drop(gone);
+        }
     }
 
     fn run(&mut self, work: &mut Work, cx: &mut Shared, sink: &mut dyn Sink) -> bool {

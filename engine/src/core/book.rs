@@ -16,7 +16,7 @@ use crate::grouping::CopyItem;
 
 /// A root without a verdict.
 #[derive(Debug)]
-struct Root<B> {
+struct Root<B: Batch> {
     id: u64,
     attempt: u32,
     task: TaskId,
@@ -25,9 +25,15 @@ struct Root<B> {
     items: B,
 }
 
+impl<B: Batch> Drop for Root<B> {
+    fn drop(&mut self) {
+        cut(&mut self.items, 0);
+    }
+}
+
 /// The roots of one stream at one worker.
 #[derive(Debug)]
-pub(crate) struct Book<B> {
+pub(crate) struct Book<B: Batch> {
     slots: Vec<Option<Root<B>>>,
     free: Vec<u32>,
     by_track: HashMap<RootId, u32>,
@@ -38,7 +44,7 @@ pub(crate) struct Book<B> {
     large: usize,
 }
 
-impl<B> Default for Book<B> {
+impl<B: Batch> Default for Book<B> {
     fn default() -> Self {
         Book {
             slots: Vec::new(),
@@ -112,12 +118,12 @@ impl<B: Batch> Book<B> {
         cx: &mut Shared,
     ) -> Option<Ended> {
         let slot = self.by_track.remove(&verdict.track)?;
-        let root = self.slots.get_mut(slot as usize)?.take()?;
+        let mut root = self.slots.get_mut(slot as usize)?.take()?;
         let Some(reason) = &verdict.failed else {
             self.epochs.add(root.epoch, -1);
             let bytes = root.items.size();
             let ended = Ended::Acked { task: root.task, bytes, born: root.born };
-            self.discard(slot, root.items);
+            self.discard(slot, std::mem::take(&mut root.items));
             return Some(ended);
         };
         if root.items.len() > 1 {
@@ -128,7 +134,8 @@ impl<B: Batch> Book<B> {
             self.epochs.add(root.epoch, -1);
             let (task, bytes) = (root.task, root.items.size());
             self.free.push(slot);
-            cx.bury(root.task, root.epoch, root.attempt, Arc::clone(reason), Box::new(root.items));
+            let item = Box::new(std::mem::take(&mut root.items));
+            cx.bury(root.task, root.epoch, root.attempt, Arc::clone(reason), item);
             return Some(Ended::Dead { task, bytes });
         }
         let at = cx.now.clock.saturating_add(cx.backoff(root.attempt));

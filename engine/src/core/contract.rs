@@ -24,6 +24,11 @@ pub trait Sink {
     fn dead_letter(&mut self, letter: DeadLetter);
     /// A task's code is about to run.
     fn enter(&mut self, task: TaskId);
+    /// Whether the step has had its share of time: then it stops at the next tuple, and others have
+    /// their turn.
+    fn late(&mut self) -> bool {
+        false
+    }
     /// A task's code has run on so many tuples: what did it cost since `enter`?
     fn lap(&mut self, task: TaskId, tuples: u64) -> Nanos;
 }

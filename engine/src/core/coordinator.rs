@@ -56,6 +56,9 @@ impl fmt::Display for Stall {
 /// A spout task's watermark, and the epoch up to which it holds.
 type Mark = (Epoch, Result<Option<i64>, Idle>);
 
+/// Records after which an epoch ends whatever its time.
+const EPOCH_RECORDS: u64 = 1 << 20;
+
 /// One worker's reports. They are taken in order: a later one may give up (as done, as no longer
 /// held) what only an earlier one has announced.
 #[derive(Debug, Default)]
@@ -212,12 +215,16 @@ impl Coordinator {
                 });
             }
         }
-        let stall_at = if self.stall_told { Nanos::MAX } else { self.last_progress + stall_after };
+        let stall_at = if self.stall_told {
+            Nanos::MAX
+        } else {
+            self.last_progress.saturating_add(stall_after)
+        };
         let epoch_at = match self.plan.config.epoch {
             EpochEnd::Every(time)
                 if self.active && self.current < self.horizon && self.last_epoch.is_none() =>
             {
-                self.last_end + whole(time)
+                self.last_end.saturating_add(whole(time))
             }
             _ => Nanos::MAX,
         };
@@ -238,6 +245,12 @@ impl Coordinator {
     #[must_use]
     pub fn finished(&self) -> bool {
         self.finished
+    }
+
+    /// Whether there has been no progress for so long that it was reported.
+    #[must_use]
+    pub fn stalled(&self) -> bool {
+        self.stall_told
     }
 
     /// Records that spouts have emitted, as reported so far.
@@ -346,7 +359,10 @@ impl Coordinator {
         }
         let all_ended = self.ended.iter().filter(|&&ended| ended).count() == self.spout_tasks;
         let due = match self.plan.config.epoch {
-            EpochEnd::Every(time) => self.active && now >= self.last_end + whole(time),
+            EpochEnd::Every(time) => {
+                self.active && now >= self.last_end.saturating_add(whole(time))
+                    || self.records_in_epoch >= EPOCH_RECORDS
+            }
             EpochEnd::Records(records) => self.records_in_epoch >= records,
         };
         if all_ended || due {

@@ -50,7 +50,7 @@ pub(crate) struct Part<B> {
 /// All tuples of one root that travel together hang from one id, a run: the receiver answers one
 /// XOR delta for it once the last of them is done, so tracking costs nothing a tuple.
 #[derive(Debug)]
-pub(crate) struct Delivery<B> {
+pub(crate) struct Delivery<B: Batch> {
     pub(crate) parts: Vec<Part<B>>,
     pub(crate) runs: Vec<Run>,
     pub(crate) tuples: usize,
@@ -58,6 +58,14 @@ pub(crate) struct Delivery<B> {
     pub(crate) bytes: usize,
     pub(crate) last: (usize, usize),
     pub(crate) copy: Option<crate::grouping::CopyItem<B>>,
+}
+
+impl<B: Batch> Drop for Delivery<B> {
+    fn drop(&mut self) {
+        if B::DROPS {
+            self.reset();
+        }
+    }
 }
 
 impl<B: Batch> Delivery<B> {

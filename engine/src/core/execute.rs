@@ -20,6 +20,8 @@ enum Stretch {
     End,
     /// The buffer is due to be routed.
     Buffered,
+    /// The step has had its share of time.
+    Late,
     /// This tuple failed with an error.
     Failed(String),
     /// This tuple made the bolt panic.
@@ -45,7 +47,7 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         return true;
     };
     let Delivery { parts, runs, .. } = delivery;
-    let mut room = true;
+    let mut going = true;
     while cursor.part < parts.len() && cursor.part < host.bolts.len() {
         let (task, part) = (cursor.part, &parts[cursor.part]);
         let len = part.items.len();
@@ -58,18 +60,25 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         let from = cursor.at;
         let mut lost = 0;
         while cursor.at < len {
-            let stretch = stretch(host, task, part, cursor, tracked, runs, &mut lost);
+            let stretch = stretch(host, task, part, cursor, tracked, runs, &mut lost, sink);
             let run = part.spans.get(cursor.span).map_or(0, |span| span.run);
             let (component, index) = (|| cx.name_of(id).to_owned(), cx.index_of(id));
             let reason = match stretch {
                 Stretch::End => break,
                 Stretch::Buffered => {
-                    host.route(epoch, runs, task, cx);
+                    host.route(epoch, runs, cx);
                     if host.any_full(cx) {
-                        room = false;
+                        going = false;
                         break;
                     }
                     continue;
+                }
+                Stretch::Late => {
+                    // Nothing of this batch may lie in the buffer while others have their turn: a
+                    // flush or close between would take it for its own.
+                    host.route(epoch, runs, cx);
+                    going = false;
+                    break;
                 }
                 Stretch::Failed(message) => {
                     Reason::Failed { component: component(), task: index, message }
@@ -84,14 +93,16 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
             };
             // The good ones before and after it in the batch stand; this one's emission does not.
             host.ports.rollback();
-            host.state.oversize.clear();
+            host.state.oversize = None;
             host.tasks[task].failed += 1;
             cursor.at += 1;
-            if let Some(run) = runs.get_mut(run as usize)
-                && !run.tainted
-            {
-                run.tainted = true;
-                cx.fail(run.track, epoch, reason);
+            match runs.get_mut(run as usize) {
+                Some(run) if !run.tainted => {
+                    run.tainted = true;
+                    cx.fail(run.track, epoch, reason);
+                }
+                Some(_) => {}
+                None => cx.regret(reason),
             }
         }
         host.keep_wake(task);
@@ -104,19 +115,21 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         figures.charge(cost);
         cx.edges[edge].executed += executed;
         cx.edges[edge].lost += lost;
-        if !room {
+        if !going {
             return false;
         }
         (cursor.at, cursor.span, cursor.lost) = (0, 0, 0);
         cursor.part += 1;
     }
-    host.route(epoch, runs, parts.len().min(host.bolts.len()).saturating_sub(1), cx);
+    host.route(epoch, runs, cx);
     settle(runs, epoch, cx);
     host.applied(epoch, cx.now.mono);
     true
 }
 
-/// Executes tuples of one task until the part ends, the buffer is full or one of them fails.
+/// Executes tuples of one task until the part ends, the buffer is full, time is up or one of them
+/// fails.
+// The loop borrows the host's fields and the delivery's apart: a struct would borrow them whole.
 #[allow(clippy::too_many_arguments)]
 fn stretch<Bl: Execute<B>, B: Batch>(
     host: &mut BoltHost<Bl>,
@@ -126,12 +139,15 @@ fn stretch<Bl: Execute<B>, B: Batch>(
     tracked: bool,
     runs: &mut [Run],
     lost: &mut u64,
+    sink: &mut dyn Sink,
 ) -> Stretch {
     let bolt = &mut host.bolts[task];
     let (ports, state) = (&mut host.ports, &mut host.state);
     let (items, spans) = (&part.items, &part.spans[..]);
     let len = items.len();
     let (at, span, next_lost) = (&mut cursor.at, &mut cursor.span, &mut cursor.lost);
+    // The time is looked at after 1, 2, 4, 8 … tuples: often where they are slow, seldom where not.
+    let (mut done, mut look) = (0_usize, 1_usize);
     let outcome = guarded(|| {
         while *at < len {
             while spans.get(*span).is_some_and(|s| s.end as usize <= *at) {
@@ -150,13 +166,20 @@ fn stretch<Bl: Execute<B>, B: Batch>(
             if let Err(error) = bolt.execute(items.item(*at), &mut Emitter { ports, state }) {
                 return Stretch::Failed(chain(&*error));
             }
-            if let Some(&(_, size)) = state.oversize.first() {
+            if let Some(size) = state.oversize {
                 return Stretch::TooLarge(size);
             }
             let due = ports.finish_tuple(run, tracked);
             *at += 1;
             if due {
                 return Stretch::Buffered;
+            }
+            done += 1;
+            if done == look {
+                if sink.late() {
+                    return Stretch::Late;
+                }
+                look *= 2;
             }
         }
         Stretch::End

@@ -79,7 +79,9 @@ impl LocalTask {
 pub(crate) trait Host: Send {
     fn component(&self) -> ComponentId;
     /// Makes the instances.
-    fn open(&mut self, waker: &std::task::Waker) -> Result<(), RunError>;
+    fn open(&mut self, waker: &std::task::Waker, sink: &mut dyn Sink) -> Result<(), RunError>;
+    /// Drops the instances one by one, come what may.
+    fn dismantle(&mut self);
     /// Works on a batch; `true` once it is done, `false` where it stopped for a full outbox.
     fn run(&mut self, work: &mut Work, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
         let _ = (work, cx, sink);
@@ -173,26 +175,27 @@ pub(crate) fn retry_port(
     any
 }
 
-/// Tells the trackers of new attempts, and fails those that grouping led astray. Returns how many
-/// tuples it led astray.
-pub(crate) fn announce(
-    runs: &mut Vec<Run>,
-    tasks: &[TaskId],
-    epoch: Epoch,
-    cx: &mut Shared,
-) -> u64 {
-    let mut astray = 0;
+/// Tells the trackers of new attempts, and fails those that grouping led astray.
+pub(crate) fn announce(runs: &mut Vec<Run>, tasks: &[TaskId], epoch: Epoch, cx: &mut Shared) {
     for (run, &task) in runs.iter().zip(tasks) {
         cx.init(run.track, task, epoch, run.untold);
     }
-    while let Some((run, reason)) = cx.astray.pop() {
-        if let Some(run) = runs.get(run as usize) {
-            cx.fail(run.track, epoch, reason);
-        }
-        astray += 1;
-    }
+    fail_astray(runs, epoch, cx);
     runs.clear();
-    astray
+}
+
+/// Fails the runs of which grouping led some tuple astray.
+pub(crate) fn fail_astray(runs: &mut [Run], epoch: Epoch, cx: &mut Shared) {
+    while let Some((run, reason)) = cx.astray.pop() {
+        match runs.get_mut(run as usize) {
+            Some(run) if !run.tainted => {
+                run.tainted = true;
+                cx.fail(run.track, epoch, reason);
+            }
+            Some(_) => {}
+            None => cx.regret(reason),
+        }
+    }
 }
 
 /// Runs user code; a panic comes back as its message.

@@ -68,13 +68,13 @@ impl Worker {
         self.pass_on(sink);
     }
 
-    pub(super) fn take_word(&mut self, word: Word) -> Result<(), RunError> {
+    pub(super) fn take_word(&mut self, word: Word, sink: &mut impl Sink) -> Result<(), RunError> {
         match word {
             Word::Prepare(epoch) => {
                 if !self.opened {
                     self.opened = true;
                     for seat in &mut self.seats {
-                        seat.host.open(&self.waker)?;
+                        seat.host.open(&self.waker, sink)?;
                     }
                 }
                 self.cx.changes.list.push(Change::Confirmed(epoch));

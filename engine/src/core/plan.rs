@@ -104,7 +104,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The component of a task; the last one where there is no such task.
+    /// The component of a task; the first one where there is no such task.
     #[must_use]
     pub fn component_of(&self, task: TaskId) -> ComponentId {
         self.component_of.get(task as usize).copied().unwrap_or(0)

@@ -10,7 +10,7 @@ use super::book::Book;
 use super::route::Edge;
 use super::shared::Shared;
 use super::{EdgeId, Epoch, Nanos, Plan, TaskId, WorkerId};
-use crate::batch::{Batch, cut};
+use crate::batch::{Batch, Places, cut};
 use crate::grouping::CopyItem;
 use crate::topology::attach;
 
@@ -44,6 +44,8 @@ pub struct Port<B: Batch> {
     pub(crate) spans: Vec<Span>,
     /// Items of finished tuples; those after it belong to the call under way.
     pub(crate) done: usize,
+    /// Buffered records over the size limit: place and size.
+    pub(crate) oversize: Vec<(usize, usize)>,
     /// Items and bytes at which the buffer is due to be routed.
     pub(crate) batch: usize,
     pub(crate) batch_bytes: usize,
@@ -54,12 +56,19 @@ pub struct Port<B: Batch> {
     pub(crate) book: Book<B>,
 }
 
+impl<B: Batch> Drop for Port<B> {
+    fn drop(&mut self) {
+        cut(&mut self.items, 0);
+    }
+}
+
 impl<B: Batch> Default for Port<B> {
     fn default() -> Self {
         Port {
             items: B::default(),
             spans: Vec::new(),
             done: 0,
+            oversize: Vec::new(),
             batch: 1,
             batch_bytes: 1,
             emitted: 0,
@@ -119,6 +128,7 @@ impl<B: Batch> Ports for Port<B> {
 
     fn rollback(&mut self) {
         cut(&mut self.items, self.done);
+        self.oversize.clear();
     }
 
     fn each(&mut self, f: &mut dyn FnMut(usize, &mut dyn AnyPort)) {
@@ -188,6 +198,8 @@ pub trait AnyPort {
     fn recycle(&mut self, edge: EdgeId, body: Box<dyn super::AnyDelivery>);
     /// Items buffered and not yet routed.
     fn buffered(&self) -> usize;
+    /// Takes the records over the size limit out of the buffer, each alone, with its size.
+    fn sift(&mut self, each: &mut dyn FnMut(Box<dyn Any + Send>, usize));
     /// Puts all that is buffered under one new root of `task`; `None` where nothing is buffered.
     fn adopt(&mut self, task: TaskId, epoch: Epoch, cx: &mut Shared) -> Option<Run>;
     /// Hears a verdict; `None` where the attempt is not of this port.
@@ -209,6 +221,24 @@ pub trait AnyPort {
     fn unfinished(&self, each: &mut dyn FnMut(TaskId, Epoch, u32));
 }
 
+/// Parts the records over the size limit from the others.
+struct Sieve<'a, B> {
+    good: B,
+    bad: Vec<B>,
+    which: &'a [(usize, usize)],
+}
+
+impl<B: Batch> Places<B> for Sieve<'_, B> {
+    fn place(&mut self, i: usize) -> Option<&mut B> {
+        if self.which.iter().any(|&(at, _)| at == i) {
+            self.bad.push(B::default());
+            self.bad.last_mut()
+        } else {
+            Some(&mut self.good)
+        }
+    }
+}
+
 impl<B: Batch> AnyPort for Port<B> {
     fn route(&mut self, epoch: Epoch, roots: &mut [Run], cx: &mut Shared) {
         let (len, size) = (self.items.len(), self.items.size());
@@ -219,7 +249,7 @@ impl<B: Batch> AnyPort for Port<B> {
                 edge.route(&mut self.items, copy, &self.spans, roots, epoch, cx);
             }
             cut(&mut self.items, 0);
-            if len > 16 * self.batch || size > 2 * self.batch_bytes {
+            if len > 16 * self.batch || size / 2 > self.batch_bytes {
                 // One call emitted far more than a batch: that memory is not kept for the next.
                 self.items = B::default();
                 self.spans = Vec::new();
@@ -255,6 +285,17 @@ impl<B: Batch> AnyPort for Port<B> {
 
     fn buffered(&self) -> usize {
         self.items.len()
+    }
+
+    fn sift(&mut self, each: &mut dyn FnMut(Box<dyn Any + Send>, usize)) {
+        let which = std::mem::take(&mut self.oversize);
+        let mut sieve = Sieve { good: B::default(), bad: Vec::new(), which: &which };
+        self.items.scatter(&mut sieve);
+        let Sieve { good, bad, .. } = sieve;
+        self.items = good;
+        for (item, &(_, size)) in bad.into_iter().zip(&which) {
+            each(Box::new(item), size);
+        }
     }
 
     fn adopt(&mut self, task: TaskId, epoch: Epoch, cx: &mut Shared) -> Option<Run> {

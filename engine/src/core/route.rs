@@ -30,7 +30,7 @@ impl<B: Batch> fmt::Debug for EdgeDef<B> {
 }
 
 /// A batch filling up for one worker.
-struct Open<B> {
+struct Open<B: Batch> {
     delivery: Option<Box<Delivery<B>>>,
     epoch: Epoch,
     since: Nanos,
@@ -161,6 +161,7 @@ impl<B: Batch> Edge<B> {
                     }
                 }
             }
+            self.seal_full(cx);
             return;
         }
         self.choose(items);
@@ -174,6 +175,18 @@ impl<B: Batch> Edge<B> {
                         copy(items, i, part);
                     }
                 }
+            }
+        }
+        self.seal_full(cx);
+    }
+
+    /// Seals the batches that are full: they leave now, not with the tuple after.
+    fn seal_full(&mut self, cx: &mut Shared) {
+        let (batch, bytes) = (cx.plan.config.batch, cx.plan.config.batch_bytes);
+        for worker in 0..self.open.len() {
+            let open = self.open[worker].delivery.as_ref();
+            if open.is_some_and(|open| open.tuples >= batch || open.size() >= bytes) {
+                self.seal_for(worker, cx);
             }
         }
     }
@@ -285,7 +298,7 @@ impl<B: Batch> Edge<B> {
             && let Ok(mut delivery) = body.into_any().downcast::<Delivery<B>>()
         {
             // An arena that a huge record has stretched is not kept.
-            let large = delivery.size() > 2 * self.batch_bytes;
+            let large = delivery.size() / 2 > self.batch_bytes;
             delivery.reset();
             if !large {
                 self.pool.push(delivery);
@@ -402,6 +415,7 @@ impl<B: Batch> Placer<'_, B> {
             // An id that nobody will ever ack: else a root that is sent nowhere would be done.
             root.untold = root.untold.merge(acker::Delta::EMPTY.with(self.cx.edge_ids.next_id()));
         }
+        self.cx.edges[self.edge.id as usize].astray += 1;
         self.cx.astray.push((run, reason));
     }
 }

@@ -69,7 +69,9 @@ pub struct Shared {
     pub(crate) fails: Vec<FailOp>,
     pub(crate) edges: Vec<EdgeCounters>,
     pub(crate) dead: Vec<DeadLetter>,
-    /// Runs whose direct grouping named no task: of the batch under way.
+    /// Why tuples failed where nothing tracks them: the first reasons.
+    pub(crate) failures: Vec<Arc<Reason>>,
+    /// Runs whose grouping named no task: of the batch under way.
     pub(crate) astray: Vec<(u32, Reason)>,
     pub(crate) fatal: Option<RunError>,
     pub(crate) watermarks: Watermarks,
@@ -95,6 +97,7 @@ impl Shared {
             fails: Vec::new(),
             edges: vec![EdgeCounters::default(); plan.edges.len()],
             dead: Vec::new(),
+            failures: Vec::new(),
             astray: Vec::new(),
             fatal: None,
             watermarks: Watermarks::default(),
@@ -124,6 +127,13 @@ impl Shared {
         self.fails.push(FailOp { track, epoch, reason: Arc::new(reason) });
     }
 
+    /// Keeps the reason of a failure that no root will tell.
+    pub(crate) fn regret(&mut self, reason: Reason) {
+        if self.failures.len() < crate::report::Report::FAILURES {
+            self.failures.push(Arc::new(reason));
+        }
+    }
+
     /// Lets the time of this step pass by what user code took: a verdict that is heard in the step
     /// of the execute that led to it comes after that execute, as latencies show.
     pub(crate) fn spent(&mut self, cost: Nanos) -> Nanos {
@@ -150,6 +160,20 @@ impl Shared {
         let component = self.name_of(task).to_owned();
         let index = self.index_of(task);
         self.dead.push(DeadLetter { component, task: index, epoch, attempts, reason, item });
+    }
+
+    /// Writes the dead letter of a record over the size limit.
+    pub(crate) fn bury_too_large(
+        &mut self,
+        task: TaskId,
+        epoch: Epoch,
+        size: usize,
+        limit: usize,
+        item: Box<dyn Any + Send>,
+    ) {
+        let component = self.name_of(task).to_owned();
+        let reason = Reason::TooLarge { component, task: self.index_of(task), size, limit };
+        self.bury(task, epoch, 1, Arc::new(reason), item);
     }
 
     pub(crate) fn name_of(&self, task: TaskId) -> &str {

@@ -9,11 +9,11 @@ use super::message::{Change, Idle};
 use super::port::{AnyPort, Ended, Port, Ports, Run, Span};
 use super::shared::Shared;
 use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
-use crate::batch::{Batch, Places};
+use crate::batch::Batch;
 use crate::component::{Poll, Spout, TaskContext};
 use crate::config::whole;
 use crate::emitter::{EmitState, SpoutClock, SpoutEmitter};
-use crate::report::{Reason, RunError, WorkerFigures, chain, latencies, note};
+use crate::report::{RunError, WorkerFigures, chain, latencies, note};
 
 /// Whether a spout task has something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,21 +121,16 @@ impl<S: Spout> SpoutHost<S> {
             && (!task.returning || task.epoch == 0 || cx.watermarks.of(task.epoch - 1).is_some())
     }
 
-    /// Takes records over the size limit out of the buffer: each is a dead letter.
+    /// Makes dead letters of the records over the size limit.
     fn bury_oversize(&mut self, at: usize, cx: &mut Shared) {
-        let mut sieve = Sieve { good: S::Out::default(), bad: Vec::new(), which: Vec::new() };
-        sieve.which.extend(self.state.oversize.iter().map(|&(i, _)| i));
-        self.port.items.scatter(&mut sieve);
-        self.port.items = sieve.good;
+        let (epoch, limit) = (self.state.epoch, self.state.limit);
         let local = &mut self.tasks[at].local;
-        let (id, task, epoch, limit) = (local.id, local.index, self.state.epoch, self.state.limit);
-        cx.changes.records(sieve.bad.len() as u64);
-        for ((_, size), item) in self.state.oversize.drain(..).zip(sieve.bad) {
+        self.state.oversize = None;
+        self.port.sift(&mut |item, size| {
             local.failed += 1;
-            let component = cx.name_of(id).to_owned();
-            let reason = Reason::TooLarge { component, task, size, limit };
-            cx.bury(id, epoch, 1, std::sync::Arc::new(reason), Box::new(item));
-        }
+            cx.changes.records(1);
+            cx.bury_too_large(local.id, epoch, size, limit, item);
+        });
     }
 
     /// Makes every buffered record a root of its own and sends it on its way.
@@ -148,43 +143,26 @@ impl<S: Spout> SpoutHost<S> {
         self.port.finish_tuple(0, false);
         if let (true, Some(keep)) = (cx.tracked(), self.port.keep) {
             let Port { items, book, spans, .. } = &mut self.port;
+            let mut bytes = 0;
             for i in 0..len {
-                self.runs.push(book.open(id, epoch, cx, |kept| keep(items, i, kept)));
+                let run = book.open(id, epoch, cx, |kept| {
+                    keep(items, i, kept);
+                    bytes += kept.size();
+                });
+                self.runs.push(run);
                 self.owners.push(id);
                 let i = u32::try_from(i).unwrap_or(u32::MAX);
                 spans.push(Span { run: i, end: i + 1 });
             }
             self.tasks[at].pending += len;
-            self.tasks[at].pending_bytes += items.size();
+            self.tasks[at].pending_bytes += bytes;
         }
         self.port.route(epoch, &mut self.runs, cx);
-        let astray = announce(&mut self.runs, &self.owners, epoch, cx);
+        announce(&mut self.runs, &self.owners, epoch, cx);
         let task = &mut self.tasks[at];
-        if !cx.tracked() {
-            // Nobody else will say so.
-            task.local.failed += astray;
-        }
         task.local.emitted += self.port.take_emitted();
         task.stamped |= len > 0;
         cx.changes.records(len as u64);
-    }
-}
-
-/// Parts the records over the size limit from the others.
-struct Sieve<B> {
-    good: B,
-    bad: Vec<B>,
-    which: Vec<usize>,
-}
-
-impl<B: Batch> Places<B> for Sieve<B> {
-    fn place(&mut self, i: usize) -> Option<&mut B> {
-        if self.which.contains(&i) {
-            self.bad.push(B::default());
-            self.bad.last_mut()
-        } else {
-            Some(&mut self.good)
-        }
     }
 }
 
@@ -193,10 +171,13 @@ impl<S: Spout> Host for SpoutHost<S> {
         self.component
     }
 
-    fn open(&mut self, waker: &std::task::Waker) -> Result<(), RunError> {
+    fn open(&mut self, waker: &std::task::Waker, sink: &mut dyn Sink) -> Result<(), RunError> {
         for context in &mut self.contexts {
             context.waker = waker.clone();
-            let spout = match guarded(|| (self.make)(context)) {
+            sink.enter(context.task);
+            let made = guarded(|| (self.make)(context));
+            sink.lap(context.task, 0);
+            let spout = match made {
                 Ok(Ok(spout)) => spout,
                 Ok(Err(error)) => return Err(not_open(context, chain(&*error))),
                 Err(panic) => return Err(not_open(context, panic)),
@@ -204,6 +185,13 @@ impl<S: Spout> Host for SpoutHost<S> {
             self.spouts.push(spout);
         }
         Ok(())
+    }
+
+    fn dismantle(&mut self) {
+        while let Some(one) = self.spouts.pop() {
+            let gone = guarded(|| drop(one));
+            drop(gone);
+        }
     }
 
     fn may_emit(&self, cx: &Shared) -> bool {
@@ -238,7 +226,7 @@ impl<S: Spout> Host for SpoutHost<S> {
         let outcome = guarded(|| {
             // As many calls as there is room for: `More` without a record must not hold the worker.
             for _ in 0..room {
-                if port.items.len() >= room || port.items.size() >= bytes {
+                if port.items.len() >= room || port.items.size() >= bytes || sink.late() {
                     break;
                 }
                 let next = spout.next(&mut SpoutEmitter { port, state, clock, room, bytes });
@@ -271,7 +259,7 @@ impl<S: Spout> Host for SpoutHost<S> {
         if task.has == Has::Ended {
             cx.changes.list.push(Change::Ended(id));
         }
-        if !self.state.oversize.is_empty() {
+        if self.state.oversize.is_some() {
             self.bury_oversize(at, cx);
         }
         if !self.port.items.is_empty() {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::ackers::Acker;
 use super::contract::{In, Sink, Status};
-use super::host::{Host, Work};
+use super::host::{Host, Work, guarded};
 use super::lane::Lane;
 use super::message::{Change, Empty, Envelope, VerdictOp};
 use super::shared::{Now, Shared};
-use super::{Epoch, Nanos, WorkerId};
+use super::{ComponentId, Epoch, Nanos, WorkerId};
 use crate::config::whole;
 use crate::report::{RunError, WorkerFigures};
 use crate::topology::Topology;
@@ -55,6 +55,8 @@ pub struct Worker {
     pub(super) end: Epoch,
     /// The first epoch that will not be: above the last one, once that is known.
     pub(super) last: Epoch,
+    /// The component at work in this step.
+    at: Option<ComponentId>,
     pub(super) opened: bool,
     pub(super) stopped: bool,
     pub(super) waker: std::task::Waker,
@@ -127,6 +129,7 @@ impl Worker {
             horizon: 0,
             end: 0,
             last: Epoch::MAX,
+            at: None,
             opened: false,
             stopped: false,
             waker,
@@ -152,20 +155,35 @@ impl Worker {
         match input {
             In::Batch(envelope) => self.take_batch(envelope, sink),
             In::Message(message) => self.take_message(message, sink),
-            In::Word(word) => self.take_word(word)?,
+            In::Word(word) => self.take_word(word, sink)?,
             In::Empty(empty) => self.take_empty(empty),
             In::Wake => self.seats.iter_mut().for_each(|seat| seat.host.wake()),
-            In::Run => ran = self.work(sink),
+            // User code is guarded call by call; what is left is what it does when its items are
+            // cloned or dropped.
+            In::Run => match guarded(|| self.work(sink)) {
+                Ok(done) => ran = done,
+                Err(message) => return Err(self.astray(message)),
+            },
         }
         for letter in self.cx.dead.drain(..) {
             sink.dead_letter(letter);
         }
+        self.at = None;
         if let Some(error) = self.cx.fatal.take() {
             return Err(error);
         }
         let wake_at = if ran { None } else { self.wake_at() };
         let blocked = !self.cx.outbox.is_empty();
         Ok(Status { ran, wake_at, blocked, stopped: self.stopped })
+    }
+
+    /// A panic of the items of the component at work, or of the engine itself.
+    fn astray(&self, message: String) -> RunError {
+        let component = self.at.map(|at| self.cx.plan.components[at as usize].name.clone());
+        match component {
+            Some(component) => RunError::Items { component, message },
+            None => RunError::Worker { worker: self.cx.me, message },
+        }
     }
 
     /// The figures of its tasks, as it ends.
@@ -177,12 +195,22 @@ impl Worker {
             outbox_peak: self.cx.outbox.peak(),
             acker: self.acker.stats(),
             failed_attempts: self.acker.failed(),
+            failures: self.cx.failures.clone(),
             ..WorkerFigures::default()
         };
         for seat in &mut self.seats {
             seat.host.figures(&self.cx, &mut figures);
         }
         figures
+    }
+
+    /// Drops the tasks, one by one: a drop that panics takes nothing else along.
+    pub fn dismantle(mut self) {
+        for seat in &mut self.seats {
+            seat.host.dismantle();
+        }
+        let rest = guarded(|| drop(self));
+        drop(rest);
     }
 
     /// Messages that were dropped as repeats or as of another incarnation.
@@ -195,8 +223,8 @@ impl Worker {
     fn work(&mut self, sink: &mut impl Sink) -> bool {
         let mut ran = self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
         ran |= self.keep_time(sink);
-        ran |= self.run_one(sink);
         self.seal_lingering();
+        ran |= self.run_one(sink);
         ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
         self.pass_on(sink);
         if !ran {
@@ -215,6 +243,7 @@ impl Worker {
         // No timer fires after the last epoch, nor before this worker knows whether that was it.
         let timers_below = self.horizon.min(self.end.saturating_add(1)).min(self.last);
         for seat in &mut self.seats {
+            self.at = Some(seat.host.component());
             ran |= seat.host.close(seat.frontier, &mut self.cx, sink);
             ran |= seat.host.timers(timers_below, &mut self.cx, sink);
             ran |= seat.host.flush(oldest(seat), false, &mut self.cx, sink);
@@ -222,13 +251,13 @@ impl Worker {
         }
         if self.cx.tracked() {
             let plan = Arc::clone(&self.cx.plan);
-            self.acker.advance(self.cx.now.clock, &plan, &mut self.verdicts);
             if self.cx.now.clock >= self.next_touch {
                 self.next_touch = self.cx.now.clock + whole(plan.config.timeout) / 4;
                 self.touch();
                 // At once: the work of this step may take long.
                 self.pass_on(sink);
             }
+            self.acker.advance(self.cx.now.clock, &plan, &mut self.verdicts);
         }
         ran
     }
@@ -262,6 +291,7 @@ impl Worker {
     fn run_one(&mut self, sink: &mut impl Sink) -> bool {
         let Some(at) = self.pick() else { return false };
         let seat = &mut self.seats[at];
+        self.at = Some(seat.host.component());
         if seat.work.is_none() {
             seat.work = seat.queue.pop_front().map(Work::new);
         }
@@ -340,7 +370,7 @@ impl Worker {
         let mut first: Option<Nanos> = None;
         let mut at = |time: Nanos| first = Some(first.map_or(time, |first| first.min(time)));
         // The clock of time-outs runs no faster than the monotonic one.
-        let on_clock = |time: Nanos| mono.saturating_add(time.saturating_sub(clock).max(100_000));
+        let on_clock = |time: Nanos| mono.saturating_add(time.saturating_sub(clock).max(500_000));
         for seat in &mut self.seats {
             // What is due and cannot run is woken by room, a verdict or a word, not by time.
             seat.host.wake_at().filter(|&time| time > mono).into_iter().for_each(&mut at);

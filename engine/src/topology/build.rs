@@ -96,13 +96,14 @@ impl TopologyBuilder {
         let from = self.declare(name, tasks, true, keep.is_some());
         self.components[from as usize].finish = Some(Box::new(move |id, outgoing| {
             Box::new(move |plan, me| {
-                let mut port = Port::<S::Out> { keep, ..Port::default() };
+                let mut port = Port::<S::Out>::default();
+                port.keep = keep;
                 attach(&mut port, 0, &outgoing, plan, me);
                 let contexts = contexts(id, plan, me);
                 Box::new(SpoutHost::new(id, Arc::clone(&make), port, contexts, plan))
             })
         }));
-        StreamMaker { topology: self.id, from, next: 0, count: &mut 0 }.stream()
+        StreamMaker { topology: self.id, from, next: 0 }.stream()
     }
 
     /// Declares a bolt of `tasks` tasks; `make` makes the instance of each, on its worker. Say
@@ -228,6 +229,9 @@ impl TopologyBuilder {
             if !component.spout && component.inputs.is_empty() {
                 errors.push(BuildError::NoInput { component: name.clone() });
             }
+            if component.finish.is_none() {
+                errors.push(BuildError::NotDone { component: name.clone() });
+            }
             if component.spout && config.tracked() && !component.repeatable {
                 errors.push(BuildError::NotRepeatable { component: name.clone() });
             }
@@ -254,7 +258,7 @@ impl TopologyBuilder {
 type KeepPorts<Bl> = fn(&mut <<Bl as Bolt>::Out as Outputs>::Ports);
 
 /// A bolt whose inputs are being declared.
-#[must_use = "a bolt without an input is an error"]
+#[must_use = "call `done`: a bolt whose declaration is not ended is an error"]
 pub struct BoltBuilder<'t, Bl: Bolt> {
     topology: &'t mut TopologyBuilder,
     id: ComponentId,
@@ -341,13 +345,7 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
                 ))
             })
         }));
-        let mut count = 0;
-        Bl::Out::streams(&mut StreamMaker {
-            topology: topology.id,
-            from: id,
-            next: 0,
-            count: &mut count,
-        })
+        Bl::Out::streams(&mut StreamMaker { topology: topology.id, from: id, next: 0 })
     }
 }
 

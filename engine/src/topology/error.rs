@@ -44,6 +44,12 @@ pub enum BuildError {
         /// The bolt.
         component: String,
     },
+    /// A bolt's declaration was begun and not ended.
+    #[error("the declaration of {component} is not ended: call `done` on it")]
+    NotDone {
+        /// The bolt.
+        component: String,
+    },
     /// An input is a stream of another topology.
     #[error("an input of {component} is a stream of another topology")]
     ForeignStream {

@@ -45,18 +45,16 @@ impl<B: Batch> fmt::Debug for Stream<B> {
 
 /// Makes the handles of a component's output streams, in order.
 #[derive(Debug)]
-pub struct StreamMaker<'a> {
+pub struct StreamMaker {
     pub(crate) topology: u64,
     pub(crate) from: ComponentId,
     pub(crate) next: u32,
-    pub(crate) count: &'a mut u32,
 }
 
-impl StreamMaker<'_> {
+impl StreamMaker {
     pub(crate) fn stream<B: Batch>(&mut self) -> Stream<B> {
         let stream = self.next;
         self.next += 1;
-        *self.count = self.next;
         Stream { topology: self.topology, from: self.from, stream, copy: None, items: PhantomData }
     }
 }

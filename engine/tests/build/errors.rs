@@ -97,6 +97,14 @@ fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
         ),
         (
             of_topology(|builder| {
+                let stream = spout(builder, "s", 1);
+                let _ = builder.bolt("b", 1, |_| Ok(Pass)).input(stream, Grouping::shuffle());
+            }),
+            BuildError::NotDone { component: text("b") },
+            "call `done`",
+        ),
+        (
+            of_topology(|builder| {
                 let _ = spout(builder, "s", 1);
                 let foreign = spout(&mut Topology::builder(), "foreign", 1);
                 let _ = pass(builder, "b", 1, vec![(foreign, Grouping::shuffle())]);

@@ -150,12 +150,12 @@ fn count_numbers(numbers: u64, config: Config) {
 
 #[test]
 fn rule_7_1_no_send_blocks_at_capacity_1() {
-    check(3_000, || count_numbers(4, tight(2, Guarantee::AtLeastOnce)));
+    check(1_500, || count_numbers(4, tight(2, Guarantee::AtLeastOnce)));
 }
 
 #[test]
 fn rule_7_1_no_send_blocks_at_capacity_1_without_acks() {
-    check(3_000, || count_numbers(4, tight(2, Guarantee::AtMostOnce)));
+    check(1_500, || count_numbers(4, tight(2, Guarantee::AtMostOnce)));
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn rule_7_1_no_send_blocks_among_three_workers() {
 
 #[test]
 fn rule_7_1_one_place_and_one_pending_root_are_enough() {
-    check(1_500, || {
+    check(1_000, || {
         let mut config = tight(2, Guarantee::AtLeastOnce);
         config.max_pending = 1;
         config.window = 1;
@@ -211,7 +211,7 @@ impl Spout for Witness {
 
 #[test]
 fn rule_7_2_a_spout_beside_a_saturated_sink_has_its_turn() {
-    check(1_500, || {
+    check(1_000, || {
         let mut config = tight(2, Guarantee::AtMostOnce);
         config.turn = 2;
         config.queue = 4;
@@ -252,7 +252,7 @@ fn rule_7_2_a_spout_beside_a_saturated_sink_has_its_turn() {
 fn rule_7_3_a_batch_that_never_fills_leaves_when_idle() {
     // A thousand tuples a batch, a linger of a day, one root at a time: each of the roots needs
     // the idle flush at every hop.
-    check(1_500, || {
+    check(1_000, || {
         let mut config = tight(2, Guarantee::AtLeastOnce);
         config.batch = 1000;
         config.max_pending = 1;
@@ -264,7 +264,7 @@ fn rule_7_3_a_batch_that_never_fills_leaves_when_idle() {
 fn rule_7_3_blocked_counts_as_idle() {
     // Full queues everywhere and batches that are never full: what is open must leave though the
     // component behind it can do nothing.
-    check(1_500, || {
+    check(1_000, || {
         let mut config = tight(2, Guarantee::AtMostOnce);
         config.batch = 2;
         count_numbers(5, config);

@@ -243,13 +243,14 @@ impl Execute<Unsound> for Drain {
 }
 
 #[test]
-fn e15_a_fault_in_a_workers_own_loop_ends_the_run() {
-    alone("open::e15_a_fault_in_a_workers_own_loop_ends_the_run", || {
+fn e15_a_fault_of_a_batch_in_a_workers_own_loop_ends_the_run() {
+    alone("open::e15_a_fault_of_a_batch_in_a_workers_own_loop_ends_the_run", || {
         let error = fails(|builder| {
             let stream = builder.spout("numbers", 1, |_| Ok(Counter(0)));
             builder.bolt("sink", 2, |_| Ok(Drain)).input(stream, Grouping::shuffle()).done();
         });
-        let RunError::Worker { worker: 0, message } = error else { panic!("{error}") };
+        let RunError::Items { component, message } = error else { panic!("{error}") };
+        assert_eq!(component, "numbers");
         assert!(message.contains("no place for this one"), "{message}");
     });
 }

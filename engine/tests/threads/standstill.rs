@@ -149,6 +149,29 @@ fn e3_one_place_one_pending_root_and_a_wake_each_millisecond() {
 }
 
 #[test]
+fn e7_a_step_that_is_cut_short_for_time_leaves_nothing_for_others_to_take() {
+    // Slow tuples in large batches, and a flush or a close at every chance: what a tuple emitted
+    // must leave in its own root's name, not as the flush's, nor at the epoch of the close.
+    let mut builder = builder();
+    let stream = numbers(&mut builder, "numbers", 2, 400);
+    let stream = map(&mut builder, "slow", 2, stream, |n, out| {
+        sleep(2 * MS);
+        out.emit(n);
+        Ok(())
+    });
+    let counts = count(&mut builder, "sink", 2, stream);
+    let mut config = config();
+    (config.batch, config.max_pending, config.ackers) = (64, 64, 1);
+    (config.linger, config.epoch) = (MS / 10, EpochEnd::Records(50));
+    let report = run(builder, config);
+    counts.assert_once(0..400);
+    assert_eq!((report.acked, report.replayed, report.dead), (400, 0, 0));
+    // One live record a pending root, of two spout tasks: nobody else opened any.
+    assert!(report.acker.peak_live <= 128, "{}", report.acker.peak_live);
+    assert_eq!(report.acker.late, 0);
+}
+
+#[test]
 fn e7_a_bolt_that_sleeps_beside_the_acker_fails_no_root() {
     let mut builder = builder();
     // Workers go round by name: the sleeper on 0 with the acker, the spout on 1, the sink on 0.

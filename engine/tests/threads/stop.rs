@@ -159,7 +159,7 @@ fn e22_a_run_that_ends_leaves_no_thread_behind() {
             count(&mut builder, "sink", 2, stream);
             let handle = start(builder, config());
             handle.stopper().stop(how);
-            handle.wait().unwrap();
+            let _ = handle.wait().unwrap();
             eventually("all threads are gone", || thread_count() == before);
         }
     });

@@ -41,7 +41,7 @@ fn e11_an_idle_topology_costs_next_to_no_time() {
         std::thread::sleep(Duration::from_secs(2));
         let (cost, time) = (before.elapsed(), handle.status().elapsed - since);
         handle.stopper().stop(Stop::Drain);
-        handle.wait().unwrap();
+        let _ = handle.wait().unwrap();
         let share = cost.as_secs_f64() / time.as_secs_f64();
         println!("idle: {:.2} % of a core", 100.0 * share);
         assert!(share <= 0.03, "{cost:?} in {time:?}");

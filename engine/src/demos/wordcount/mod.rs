@@ -46,12 +46,25 @@ pub struct WordCount {
     read: Read,
 }
 
+/// Most tasks that read one input.
+pub const MAX_PARTS: u32 = 64;
+
+/// The parts of an input, each taken by the task that reads it.
+type Parts = Arc<Mutex<Vec<Option<Lines>>>>;
+
 /// Why WordCount could not be set up.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SetupError {
     /// The input cannot be read.
     #[error(transparent)]
     Input(#[from] InputError),
+    /// More tasks than an input is cut into.
+    #[error("{tasks} tasks read the input: at most {MAX_PARTS} can")]
+    TooManyParts {
+        /// The tasks.
+        tasks: u32,
+    },
     /// The topology or a setting is wrong.
     #[error(transparent)]
     Build(#[from] BuildErrors),
@@ -73,6 +86,7 @@ impl WordCount {
         let mut builder = Topology::builder();
         let totals = Totals::default();
         let read = Read::default();
+        let parts = Parts::default();
         let lines = match origin {
             Origin::Generated(lines) => {
                 let (seed, lines) = (config.seed, *lines);
@@ -81,13 +95,19 @@ impl WordCount {
                     Ok(GeneratorSpout::new(generator))
                 })
             }
-            Origin::Input(source) => {
-                let parts = input::open(source, tasks.lines as usize, Limits::default())?;
-                file_spout(&mut builder, tasks.lines, parts, &read)
-            }
+            Origin::Input(_) => file_spout(&mut builder, tasks.lines, &parts, &read),
         };
         count_words(&mut builder, lines, tasks, &totals);
         let topology = builder.build(config)?;
+        // Last, since every part has a thread and buffers of its own.
+        if let Origin::Input(source) = origin {
+            if tasks.lines > MAX_PARTS {
+                return Err(SetupError::TooManyParts { tasks: tasks.lines });
+            }
+            let opened = input::open(source, tasks.lines as usize, Limits::default())?;
+            *parts.lock().unwrap_or_else(PoisonError::into_inner) =
+                opened.into_iter().map(Some).collect();
+        }
         Ok(WordCount { topology, totals, read })
     }
 
@@ -118,10 +138,10 @@ impl Results {
 fn file_spout(
     builder: &mut TopologyBuilder,
     tasks: u32,
-    parts: Vec<Lines>,
+    parts: &Parts,
     read: &Read,
 ) -> Stream<Text> {
-    let parts: Mutex<Vec<Option<Lines>>> = Mutex::new(parts.into_iter().map(Some).collect());
+    let parts = Arc::clone(parts);
     let read = Arc::clone(read);
     builder.spout("lines", tasks, move |task| {
         let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);

@@ -14,6 +14,9 @@ use crate::topology::Topology;
 
 /// The longest sleep: the grain of the clock of time-outs.
 const GRAIN: Duration = Duration::from_millis(5);
+/// A gap between two looks at the clock longer than this is the machine's standstill, not the
+/// topology's; the clock of time-outs does not run by more at once, nor by an eighth of a time-out.
+const LEAP: Nanos = 50_000_000;
 /// The shortest: reports that are not urgent are gathered for so long.
 const GATHER: Duration = Duration::from_micros(500);
 /// How long workers may take to stop before they are given up as stuck.
@@ -29,6 +32,17 @@ impl CoordinatorSink for Hands {
 
     fn recycle(&mut self, to: WorkerId, changes: Vec<Change>) {
         self.0.mailbox(to).leave(Post::Empty(Empty::Changes(changes)));
+    }
+}
+
+/// However the coordinator ends, no worker is left waiting for its word.
+struct StopAll(Arc<Office>);
+
+impl Drop for StopAll {
+    fn drop(&mut self) {
+        for worker in 0..self.0.plan.config.workers {
+            self.0.mailbox(worker).post(Post::Word(Word::Stop));
+        }
     }
 }
 
@@ -51,6 +65,7 @@ pub(super) struct Running {
     failed: Option<RunError>,
     asked: Stop,
     drain_by: Option<Nanos>,
+    _stop_all: StopAll,
 }
 
 impl Running {
@@ -76,12 +91,14 @@ impl Running {
             failed: None,
             asked: Stop::Never,
             drain_by: None,
+            _stop_all: StopAll(Arc::clone(office)),
         })
     }
 
     pub(super) fn run(mut self, threads: Vec<JoinHandle<()>>) -> Result<Report, RunError> {
         let overrun = whole(self.office.plan.config.overrun);
-        let standstill = overrun.min(whole(self.office.plan.config.timeout) / 4);
+        let timeout = whole(self.office.plan.config.timeout);
+        let (standstill, leap) = (overrun.min(timeout / 4), LEAP.min(timeout / 8));
         self.coordinator.start(self.office.watch.mono(), &mut self.hands);
         let mut last = self.office.watch.mono();
         let mut next = last;
@@ -92,18 +109,21 @@ impl Running {
             let overrunning = self.office.watch.overrunning(overrun);
             // A worker in a step says of no attempt that it is alive: long before that could be
             // taken for a loss, the clock stands.
-            let standing = !self.office.watch.overrunning(standstill).is_empty();
-            last = self.office.watch.tick(last, standing);
+            let standing = self.office.watch.stands(standstill);
+            last = self.office.watch.tick(last, standing, leap);
             self.heed(last);
             next = self.coordinator.tick(last, &mut self.hands);
             self.publish(last, &overrunning);
         }
         let complete = self.asked == Stop::Never && self.failed.is_none();
         let drained = self.asked == Stop::Drain && self.failed.is_none();
-        let stuck = self.dismiss(threads, overrun);
         let elapsed = Duration::from_nanos(self.office.watch.mono());
+        // At the end of all work nobody is in user code for long; after a cut they may be.
+        let cut = !complete && !drained;
         let drain = self.office.plan.config.drain;
-        let letters = self.letters.finish(drain);
+        let patience = if cut { GRACE } else { drain.max(GRACE) };
+        let stuck = self.dismiss(threads, overrun, patience);
+        let letters = self.letters.finish(patience);
         // A fault of the handler may have come with the very last letter.
         self.office.desk().take(Duration::ZERO, &mut self.papers);
         if let Some(error) = self.failed.or(self.papers.failed.take()) {
@@ -185,14 +205,22 @@ impl Running {
         if let Some(stall) = new_stalls.last() {
             status.stall = Some(stall.to_string());
         }
+        if !self.coordinator.stalled() {
+            status.stall = None;
+        }
         drop(status);
         self.stalls.extend(new_stalls);
     }
 
-    /// Waits for the workers to stop; those still in user code after a grace are left behind.
-    fn dismiss(&mut self, threads: Vec<JoinHandle<()>>, overrun: Nanos) -> Vec<(u32, Nanos)> {
+    /// Waits for the workers to stop; those still in user code after that are left behind.
+    fn dismiss(
+        &mut self,
+        threads: Vec<JoinHandle<()>>,
+        overrun: Nanos,
+        patience: Duration,
+    ) -> Vec<(u32, Nanos)> {
         let workers = self.ends.len();
-        let by = self.office.watch.mono() + whole(GRACE);
+        let by = self.office.watch.mono().saturating_add(whole(patience));
         while self.ended < workers && self.office.watch.mono() < by {
             self.read(GRAIN);
         }

@@ -9,7 +9,8 @@ use super::office::Office;
 use crate::component::BoxError;
 use crate::report::{DeadLetter, RunError, chain};
 
-/// Takes dead letters. An error or a panic ends the run.
+/// Takes dead letters, on a thread of its own. An error or a panic ends the run, and so do 4096
+/// letters that wait.
 pub type LetterHandler = Box<dyn FnMut(DeadLetter) -> Result<(), BoxError> + Send>;
 
 /// Letters that may wait for the handler.
@@ -57,6 +58,10 @@ impl Letters {
             Letters::Kept { letters, limit } => {
                 if letters.len() < *limit {
                     letters.push(letter);
+                } else {
+                    // An item's drop may panic; that is nobody's business here.
+                    let gone = crate::core::guarded(|| drop(letter));
+                    drop(gone);
                 }
             }
             Letters::Handled { to, .. } => {

@@ -49,8 +49,9 @@ impl StopHandle {
     }
 }
 
-/// A run on threads.
+/// A run on threads. Dropping the handle does not stop the run.
 #[derive(Debug)]
+#[must_use = "wait for the run, or it goes on unseen"]
 pub struct Handle {
     office: Arc<Office>,
     status: Arc<Mutex<Status>>,
@@ -83,7 +84,7 @@ impl Handle {
     pub fn wait(self) -> Result<Report, RunError> {
         self.coordinator.join().unwrap_or_else(|panic| {
             let message = crate::core::panic_message(panic);
-            Err(RunError::Worker { worker: u32::MAX, message })
+            Err(RunError::Coordinator { message })
         })
     }
 }
@@ -99,7 +100,7 @@ pub fn run(topology: Topology) -> Result<Report, RunError> {
 /// Starts a topology. Dead letters go to `letters`, or where that is `None` into the report.
 ///
 /// # Errors
-/// [`RunError::Thread`] where a thread cannot be started.
+/// [`RunError::Thread`] or [`RunError::Coordinator`] where a thread cannot be started.
 pub fn start(topology: Topology, letters: Option<LetterHandler>) -> Result<Handle, RunError> {
     let office = Arc::new(Office::new(topology.plan()));
     let status = Arc::new(Mutex::new(Status::default()));
@@ -110,9 +111,7 @@ pub fn start(topology: Topology, letters: Option<LetterHandler>) -> Result<Handl
         match start_worker(&topology, &office, me) {
             Ok(thread) => threads.push(thread),
             Err(error) => {
-                for worker in 0..me {
-                    office.mailbox(worker).post(office::Post::Word(crate::core::Word::Stop));
-                }
+                drop(running);
                 for thread in threads {
                     let _ = thread.join();
                 }
@@ -123,7 +122,7 @@ pub fn start(topology: Topology, letters: Option<LetterHandler>) -> Result<Handl
     let coordinator = std::thread::Builder::new()
         .name("coordinator".to_owned())
         .spawn(move || running.run(threads))
-        .map_err(|e| RunError::Thread { worker: u32::MAX, message: e.to_string() })?;
+        .map_err(|e| RunError::Coordinator { message: e.to_string() })?;
     Ok(Handle { office, status, coordinator })
 }
 
@@ -138,11 +137,13 @@ fn start_worker(
             office: Arc::clone(&office),
             worker: me,
         }));
+        let mut worker = None;
         // The core answers for user code; this is for a fault of the engine itself.
         let outcome = guarded(|| {
-            let mut worker = Worker::new(&topology, me, 0, waker);
-            worker_loop::run(&mut worker, &office, me)
+            let worker = worker.insert(Worker::new(&topology, me, 0, waker));
+            worker_loop::run(worker, &office, me)
         });
+        // The figures first: dropping what the tasks hold may take its time.
         match outcome {
             Ok(Ok(figures)) => office.desk().ended(me, Some(figures)),
             Ok(Err(error)) => {
@@ -153,6 +154,9 @@ fn start_worker(
                 office.desk().fail(RunError::Worker { worker: me, message });
                 office.desk().ended(me, None);
             }
+        }
+        if let Some(worker) = worker {
+            worker.dismantle();
         }
     };
     std::thread::Builder::new()

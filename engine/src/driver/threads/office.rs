@@ -19,6 +19,7 @@ pub(crate) enum Post {
 }
 
 /// How a run is to end.
+#[non_exhaustive]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
     /// By itself.

@@ -35,9 +35,13 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
     let mut acker = AckerStats::default();
     let mut failed = 0;
     let mut unfinished = Vec::new();
+    let mut failures = Vec::new();
+    let mut complete = rest.complete;
     let mut latency: Option<hdrhistogram::Histogram<u64>> = None;
     for end in ends {
         let Some((mut figures, times)) = end else {
+            // It never came back: what it did is not known.
+            complete = false;
             workers.push(WorkerStats::default());
             continue;
         };
@@ -47,6 +51,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
             sum.transferred += edge.transferred;
             sum.executed += edge.executed;
             sum.lost += edge.lost;
+            sum.astray += edge.astray;
         }
         acker.peak_live += figures.acker.peak_live;
         acker.peak_bytes += figures.acker.peak_bytes;
@@ -55,6 +60,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         acker.false_ack_bound += figures.acker.false_ack_bound;
         failed += figures.failed_attempts;
         unfinished.append(&mut figures.unfinished);
+        failures.append(&mut figures.failures);
         match (&mut latency, figures.latency) {
             (Some(all), Some(one)) => {
                 // All have the same bounds, so this cannot fail.
@@ -75,6 +81,10 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
     let records = tasks.iter().map(|task| task.records).sum();
     let replayed = tasks.iter().filter(spouts).map(|task| task.replayed).sum();
     let acked = tasks.iter().filter(spouts).map(|task| task.acked).sum();
+    if !plan.config.tracked() {
+        failed = tasks.iter().map(|task| task.failed).sum::<u64>()
+            + edges.iter().map(|edge| edge.astray).sum::<u64>();
+    }
     let streams = plan.edges.iter().zip(edges).map(|(edge, counters)| StreamStats {
         from: plan.components[edge.from as usize].name.clone(),
         stream: edge.stream,
@@ -94,7 +104,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         })
         .collect();
     Report {
-        complete: rest.complete,
+        complete,
         drained: rest.drained && unfinished.is_empty(),
         elapsed: rest.elapsed,
         records,
@@ -102,6 +112,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         replayed,
         failed,
         dead: rest.dead,
+        failures,
         dead_letters: rest.letters,
         unfinished,
         latency: latency.as_ref().and_then(percentiles),

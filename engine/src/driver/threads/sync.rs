@@ -1,3 +1,3 @@
-//! The locks of this driver, in one place, so that a model checker can stand in for them.
+//! The locks of the mailboxes, in one place, so that a model checker can stand in for them.
 
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -10,7 +10,8 @@ use crate::core::{Nanos, Now, TaskId};
 #[derive(Debug)]
 pub(crate) struct Watch {
     start: Instant,
-    /// The clock of time-outs: stands while some step overruns, and never leaps.
+    /// The clock of time-outs: stands while some worker is long in one step, and runs by little at
+    /// once.
     clock: AtomicU64,
     seats: Vec<Seat>,
 }
@@ -21,10 +22,9 @@ struct Seat {
     task: AtomicU32,
     /// When it entered that task's code; 0 outside of user code.
     since: AtomicU64,
+    /// When its step began; 0 between steps.
+    step: AtomicU64,
 }
-
-/// A gap between two looks longer than this is the machine's standstill, not the topology's.
-const LEAP: Nanos = 50_000_000;
 
 impl Watch {
     pub(crate) fn new(workers: u32) -> Self {
@@ -42,6 +42,26 @@ impl Watch {
 
     pub(crate) fn now(&self) -> Now {
         Now { mono: self.mono(), clock: self.clock.load(Ordering::Relaxed) }
+    }
+
+    /// A worker begins a step.
+    pub(crate) fn begin(&self, worker: u32, now: Nanos) {
+        self.seats[worker as usize].step.store(now, Ordering::Relaxed);
+    }
+
+    /// A worker has ended its step.
+    pub(crate) fn end(&self, worker: u32) {
+        self.seats[worker as usize].step.store(0, Ordering::Relaxed);
+    }
+
+    /// Whether some worker has been in one step for longer than `limit`: it answers nobody, and
+    /// says of nothing it holds that it is alive.
+    pub(crate) fn stands(&self, limit: Nanos) -> bool {
+        let now = self.mono();
+        self.seats.iter().any(|seat| {
+            let step = seat.step.load(Ordering::Relaxed);
+            step != 0 && now.saturating_sub(step) > limit
+        })
     }
 
     pub(crate) fn enter(&self, worker: u32, task: TaskId) {
@@ -72,10 +92,10 @@ impl Watch {
 
     /// Lets the clock of time-outs run by the time since `last`, unless the engine stands.
     /// Returns the new `last`.
-    pub(crate) fn tick(&self, last: Nanos, standing: bool) -> Nanos {
+    pub(crate) fn tick(&self, last: Nanos, standing: bool, leap: Nanos) -> Nanos {
         let now = self.mono();
         if !standing {
-            let by = now.saturating_sub(last).min(LEAP);
+            let by = now.saturating_sub(last).min(leap);
             self.clock.fetch_add(by, Ordering::Relaxed);
         }
         now

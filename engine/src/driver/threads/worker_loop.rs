@@ -9,7 +9,7 @@ use super::mailbox::Mailbox;
 use super::office::{Office, Post};
 use crate::config::whole;
 use crate::core::{
-    ComponentId, Empty, Envelope, In, Message, Nanos, Now, Report, Sink, TaskId, Worker, WorkerId,
+    ComponentId, Empty, Envelope, In, Message, Nanos, Report, Sink, TaskId, Worker, WorkerId,
 };
 use crate::report::{DeadLetter, RunError, WorkerFigures, WorkerStats};
 
@@ -23,7 +23,12 @@ struct Hands {
     since: Option<ThreadTime>,
     overrun: Nanos,
     wake: Vec<u32>,
+    /// When the step has had its share of time.
+    late_at: Nanos,
 }
+
+/// A step's share of time.
+const SLICE: Nanos = 5_000_000;
 
 impl Sink for Hands {
     fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope> {
@@ -65,6 +70,10 @@ impl Sink for Hands {
     fn enter(&mut self, task: TaskId) {
         self.office.watch.enter(self.me, task);
         self.since = Some(ThreadTime::now());
+    }
+
+    fn late(&mut self) -> bool {
+        self.office.watch.mono() >= self.late_at
     }
 
     fn lap(&mut self, task: TaskId, _: u64) -> Nanos {
@@ -118,6 +127,7 @@ pub(crate) fn run(
         since: None,
         overrun: whole(config.overrun),
         wake: Vec::new(),
+        late_at: 0,
     };
     let mailbox = office.mailbox(me);
     let mut posts = Vec::with_capacity(Mailbox::<Post>::ROOM);
@@ -139,13 +149,18 @@ pub(crate) fn run(
                 Post::Empty(empty) => In::Empty(empty),
                 Post::Wake => In::Wake,
             };
-            stopped |= worker.step(office.watch.now(), input, &mut hands)?.stopped;
+            let now = office.watch.now();
+            office.watch.begin(me, now.mono);
+            stopped |= worker.step(now, input, &mut hands)?.stopped;
         }
         if stopped {
             break;
         }
-        let Now { mono, clock } = office.watch.now();
-        let status = worker.step(Now { mono, clock }, In::Run, &mut hands)?;
+        let now = office.watch.now();
+        office.watch.begin(me, now.mono);
+        hands.late_at = now.mono.saturating_add(SLICE);
+        let status = worker.step(now, In::Run, &mut hands)?;
+        office.watch.end(me);
         if status.ran {
             continue;
         }
