@@ -151,6 +151,11 @@ impl Worker {
     /// panics.
     pub fn step(&mut self, now: Now, input: In, sink: &mut impl Sink) -> Result<Status, RunError> {
         self.cx.now = now;
+        if self.cx.tracked() {
+            // First of all: a root that is about to be tracked must not start in the past.
+            let plan = Arc::clone(&self.cx.plan);
+            self.acker.advance(now.clock, &plan, &mut self.verdicts);
+        }
         let mut ran = true;
         match input {
             In::Batch(envelope) => self.take_batch(envelope, sink),
@@ -257,7 +262,6 @@ impl Worker {
                 // At once: the work of this step may take long.
                 self.pass_on(sink);
             }
-            self.acker.advance(self.cx.now.clock, &plan, &mut self.verdicts);
         }
         ran
     }
