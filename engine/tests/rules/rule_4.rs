@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use streamwright::{Config, Grouping, Reason, Topology};
+use streamwright::{Config, Grouping, Poll, Reason, Topology};
 
 use crate::dice::each_seed;
 use crate::net::{MS, Net, Outcome, SEC};
@@ -287,6 +287,43 @@ fn rule_4_5_a_blocked_outbox_keeps_its_attempts_alive() {
         let out = net.run();
         assert_eq!(one_verdict_each(&out), (12, 0));
         assert_eq!(replayed(&out), 0, "timed out in the outbox of a worker that slept");
+    });
+}
+
+/// A record now and then, ten time-outs apart: the acker sleeps in between, and when it wakes for
+/// the next root that root has its whole time, counted from now.
+#[test]
+fn rule_4_5_a_root_that_is_tracked_after_a_long_sleep_has_its_whole_time() {
+    each_seed(100, |seed| {
+        let log = Log::default();
+        let config = settings(1 + (seed % 3) as u32, |c| c.ackers = c.workers);
+        let mut builder = Topology::builder();
+        let l = log.clone();
+        let source = builder.spout("source", 1, move |cx| {
+            let (mut sent, mut next) = (0, 0);
+            Source::new(&l, 0, cx, move |out, _| {
+                if sent == 6 {
+                    return Poll::End;
+                }
+                if out.now() >= next {
+                    out.emit(Item { root: sent, key: sent, path: 0 });
+                    sent += 1;
+                    next = out.now() + SEC;
+                }
+                Poll::Idle(Some(Duration::from_nanos(next - out.now())))
+            })
+        });
+        let l = log.clone();
+        let _ = builder
+            .bolt("sink", 3, move |cx| Node::sink(&l, 1, cx))
+            .input(source, Grouping::shuffle())
+            .done();
+        let topology = builder.build(config).unwrap();
+        let mut net = Net::new(&topology, seed, &log);
+        net.odds().delay = 5 * MS;
+        let out = net.run();
+        assert_eq!(one_verdict_each(&out), (6, 0));
+        assert_eq!(replayed(&out), 0, "timed out from the last time the acker was awake");
     });
 }
 
