@@ -100,11 +100,15 @@ impl fmt::Display for Seen<'_> {
     }
 }
 
+/// Causes of an error that are told: an error may name itself as its cause.
+const CHAIN: usize = 32;
+
 /// An error with all that it says caused it, in one line.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
-    while let Some(cause) = source {
+    for _ in 0..CHAIN {
+        let Some(cause) = source else { break };
         let cause_text = cause.to_string();
         // Errors that already quote their cause are not quoted twice.
         if !text.ends_with(&cause_text) {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use streamwright::threads::Status;
 
+use super::harmless::harmless;
 use super::{color, duration};
 
 /// Writes to standard error; if nobody reads it, there is nobody to be told so.
@@ -39,7 +40,8 @@ impl Console {
 
     /// Writes one line, above the progress line if there is one.
     pub(super) fn say(&self, line: &str) {
-        let write = || write_stderr(&format!("{line}\n"));
+        let line = harmless(line.as_bytes());
+        let write = || write_stderr(&format!("{}\n", String::from_utf8_lossy(&line)));
         match &self.0 {
             Some(progress) if !progress.is_finished() => progress.suspend(write),
             _ => write(),

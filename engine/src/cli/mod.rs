@@ -6,6 +6,7 @@ mod console;
 mod duration;
 mod exit;
 mod gather;
+mod harmless;
 mod json;
 mod output;
 mod repeat;

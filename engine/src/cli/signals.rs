@@ -117,7 +117,7 @@ impl Watchman {
                 end_within(DEADLINE, first);
                 format!("{name} again: stopping at once")
             }
-            (Phase::Start, 1) => format!("{name}: stopping; once more ends at once"),
+            (Phase::Start, 1) => format!("{name}: stopping; once more stops at once"),
             (Phase::Report, 1) => {
                 end_within(DEADLINE, first);
                 return;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::color::Paint;
 use super::duration;
+use super::harmless::harmless;
 use super::summary::{Settings, Summary};
 
 /// Width of a label.
@@ -36,26 +37,6 @@ fn words(summary: &Summary, paint: Paint, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// A word as it is, but for characters that a terminal would obey (controls, and those that turn
-/// the direction of writing): these as escapes. Bytes that are not UTF-8 stay.
-fn harmless(word: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(word.len());
-    for chunk in word.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-            if c.is_ascii_control() {
-                out.extend_from_slice(format!("\\x{:02x}", u32::from(c)).as_bytes());
-            } else if c.is_control() || turns {
-                out.extend_from_slice(format!("\\u{{{:x}}}", u32::from(c)).as_bytes());
-            } else {
-                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
-            }
-        }
-        out.extend_from_slice(chunk.invalid());
-    }
-    out
-}
-
 fn figures(summary: &Summary, paint: Paint, text: &mut String) {
     line(text, "lines", dash(summary.lines));
     line(text, "words", summary.words);
@@ -65,6 +46,8 @@ fn figures(summary: &Summary, paint: Paint, text: &mut String) {
     line(text, "time", dash(summary.elapsed_us.map(micros)));
     line(text, "words/s", dash(summary.words_per_s.map(|rate| format!("{rate:.0}"))));
     line(text, "epochs", dash(summary.epochs));
+    let lost: u64 = summary.streams.iter().map(|stream| stream.lost).sum();
+    line(text, "lost tuples", lost);
     let complete = match (summary.complete, summary.interrupted) {
         (true, _) => "yes".to_owned(),
         (false, None) => paint.alarm("no"),
@@ -122,7 +105,9 @@ fn components(summary: &Summary, paint: Paint, text: &mut String) {
 fn settings(summary: &Summary, paint: Paint, text: &mut String) {
     section(text, paint, "settings");
     let Settings { workers, ackers, tasks, guarantee, .. } = &summary.config;
-    line(text, "input", summary.input.path.as_deref().unwrap_or(summary.input.kind));
+    let path = summary.input.path.as_deref().map(|path| harmless(path.as_bytes()));
+    let input = path.map(|path| String::from_utf8_lossy(&path).into_owned());
+    line(text, "input", input.as_deref().unwrap_or(summary.input.kind));
     line(text, "workers", workers);
     let by_component = format!("lines={},split={},count={}", tasks.lines, tasks.split, tasks.count);
     line(text, "tasks", by_component);

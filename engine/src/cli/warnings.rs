@@ -14,9 +14,13 @@ pub(super) fn tell(summary: &Summary, console: &Console) {
     let warn = |text: String| console.say(&format!("warning: {text}"));
     let name = summary.input.path.as_deref().unwrap_or("standard input");
     match summary.input.cut_lines {
-        Some(1) => warn(format!("{name}: 1 line over 1 MiB was cut at a word boundary")),
+        Some(1) => {
+            warn(format!("{name}: 1 line over 1 MiB was cut at a word boundary, where it had one"))
+        }
         Some(cut @ 2..) => {
-            warn(format!("{name}: {cut} lines over 1 MiB were cut at a word boundary"));
+            warn(format!(
+                "{name}: {cut} lines over 1 MiB were cut at a word boundary, where they had one"
+            ));
         }
         Some(0) | None => {}
     }

@@ -236,6 +236,10 @@ impl Running {
             }
         }
         self.read(Duration::ZERO);
+        for worker in 0..self.office.plan.config.workers {
+            // What was under way as a cut-short run ended goes now, not with the last handle.
+            self.office.mailbox(worker).clear();
+        }
         stuck
     }
 }

@@ -38,11 +38,11 @@ impl Letters {
         let office = Arc::clone(office);
         let work = move || {
             for letter in from {
-                let outcome = crate::core::guarded(|| handler(letter));
+                // The error's own text may panic as well.
+                let outcome = crate::core::guarded(|| handler(letter).map_err(|e| chain(&*e)));
                 let message = match outcome {
                     Ok(Ok(())) => continue,
-                    Ok(Err(error)) => chain(&*error),
-                    Err(panic) => panic,
+                    Ok(Err(message)) | Err(message) => message,
                 };
                 office.desk().fail(RunError::DeadLetters { message });
                 return;
@@ -65,10 +65,13 @@ impl Letters {
                 }
             }
             Letters::Handled { to, .. } => {
-                if let Err(TrySendError::Full(_)) = to.try_send(letter) {
-                    let message = format!("{BACKLOG} letters wait for it");
-                    office.desk().fail(RunError::DeadLetters { message });
-                }
+                let message = match to.try_send(letter) {
+                    Ok(()) => return,
+                    Err(TrySendError::Full(_)) => format!("{BACKLOG} letters wait for it"),
+                    // It has said why; this is for the case that it could not.
+                    Err(TrySendError::Disconnected(_)) => "it has ended".to_owned(),
+                };
+                office.desk().fail(RunError::DeadLetters { message });
             }
         }
     }

@@ -94,6 +94,12 @@ impl<P> Mailbox<P> {
         std::mem::swap(&mut self.lock().posts, into);
     }
 
+    /// Drops all posts: nobody will take them.
+    pub(crate) fn clear(&self) {
+        let posts = std::mem::take(&mut self.lock().posts);
+        drop(posts);
+    }
+
     /// Sleeps until something arrives, someone wakes the owner, or `timeout` has passed.
     pub(crate) fn park(&self, timeout: Duration) {
         let mut inner = self.lock();
