@@ -15,7 +15,7 @@ pub(super) fn tell(summary: &Summary, console: &Console) {
     let name = summary.input.path.as_deref().unwrap_or("standard input");
     match summary.input.cut_lines {
         Some(1) => {
-            warn(format!("{name}: 1 line over 1 MiB was cut at a word boundary, where it had one"))
+            warn(format!("{name}: 1 line over 1 MiB was cut at a word boundary, where it had one"));
         }
         Some(cut @ 2..) => {
             warn(format!(

@@ -93,6 +93,8 @@ pub struct Coordinator {
     last_epoch: Option<Epoch>,
     finished: bool,
     last_progress: Nanos,
+    /// When a stall was last looked for and none was found.
+    looked: Nanos,
     stall_told: bool,
     stalls: Vec<Stall>,
     /// Input frontiers that moved: room for [`Coordinator::advance`].
@@ -127,6 +129,7 @@ impl Coordinator {
             last_epoch: None,
             finished: false,
             last_progress: 0,
+            looked: 0,
             stall_told: false,
             stalls: Vec::new(),
             moved: Vec::new(),
@@ -202,9 +205,12 @@ impl Coordinator {
         self.advance(now, sink);
         let stall_after = whole(self.plan.config.stall_after);
         let quiet = now.saturating_sub(self.last_progress);
-        if quiet >= stall_after && !self.stall_told && !self.finished {
-            self.stall_told = true;
+        let due = now.saturating_sub(self.last_progress.max(self.looked)) >= stall_after;
+        if due && !self.stall_told && !self.finished {
+            // Where nothing is under way there is no stall, or none that is known yet.
+            self.looked = now;
             if let Some((component, task, epoch, hold)) = self.culprit() {
+                self.stall_told = true;
                 let plan = &self.plan.components[component as usize];
                 self.stalls.push(Stall {
                     component: plan.name.clone(),
@@ -218,7 +224,7 @@ impl Coordinator {
         let stall_at = if self.stall_told {
             Nanos::MAX
         } else {
-            self.last_progress.saturating_add(stall_after)
+            self.last_progress.max(self.looked).saturating_add(stall_after)
         };
         let epoch_at = match self.plan.config.epoch {
             EpochEnd::Every(time)

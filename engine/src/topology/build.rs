@@ -275,6 +275,24 @@ impl<Bl: Bolt> fmt::Debug for BoltBuilder<'_, Bl> {
 
 impl<Bl: Bolt> BoltBuilder<'_, Bl> {
     /// Feeds the bolt from a stream. The first input has number 0, the next 1, and so on.
+    ///
+    /// A stream of items that the bolt has no [`Execute`] for does not fit:
+    ///
+    /// ```compile_fail,E0277
+    /// # use streamwright::{Bolt, BoxError, Emitter, Execute, Grouping, Stream, TopologyBuilder};
+    /// struct Sink;
+    /// impl Bolt for Sink {
+    ///     type Out = ();
+    /// }
+    /// impl Execute<Vec<u64>> for Sink {
+    ///     fn execute(&mut self, _: &u64, _: &mut Emitter<'_, ()>) -> Result<(), BoxError> {
+    ///         Ok(())
+    ///     }
+    /// }
+    /// fn feed(builder: &mut TopologyBuilder, names: Stream<Vec<String>>) {
+    ///     builder.bolt("sink", 1, |_| Ok(Sink)).input(names, Grouping::shuffle()).done();
+    /// }
+    /// ```
     pub fn input<B: Batch>(mut self, stream: Stream<B>, grouping: Grouping<B>) -> Self
     where
         Bl: Execute<B>,
