@@ -1,10 +1,11 @@
 //! The tasks of one bolt at one worker: execute, flush, close, timers.
 
 use core::fmt;
-use std::sync::Arc;
 
 use super::contract::Sink;
-use super::host::{Host, LocalTask, Work, announce, fail_astray, guarded, retry_port};
+use super::host::{
+    Host, LocalTask, Make, Work, announce, dismantle, fail_astray, guarded, open_tasks, retry_port,
+};
 use super::port::{Ended, Ports, Run};
 use super::shared::Shared;
 use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
@@ -12,9 +13,6 @@ use crate::component::{Bolt, BoxError, TaskContext};
 use crate::config::whole;
 use crate::emitter::{EmitState, Emitter, Outputs};
 use crate::report::{RunError, WorkerFigures, chain};
-
-/// Makes the instance of one task.
-pub(crate) type Make<C> = Arc<dyn Fn(&TaskContext) -> Result<C, BoxError> + Send + Sync>;
 
 /// Runs one batch of an input; monomorphic in the bolt and the input's batch type.
 pub(crate) type RunInput<Bl> = fn(&mut BoltHost<Bl>, &mut Work, &mut Shared, &mut dyn Sink) -> bool;
@@ -197,26 +195,11 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
     }
 
     fn open(&mut self, waker: &std::task::Waker, sink: &mut dyn Sink) -> Result<(), RunError> {
-        for context in &mut self.contexts {
-            context.waker = waker.clone();
-            sink.enter(context.task);
-            let made = guarded(|| (self.make)(context));
-            sink.lap(context.task, 0);
-            let bolt = match made {
-                Ok(Ok(bolt)) => bolt,
-                Ok(Err(error)) => return Err(not_open(context, chain(&*error))),
-                Err(panic) => return Err(not_open(context, panic)),
-            };
-            self.bolts.push(bolt);
-        }
-        Ok(())
+        open_tasks(&self.make, &mut self.contexts, waker, sink, &mut self.bolts)
     }
 
     fn dismantle(&mut self) {
-        while let Some(one) = self.bolts.pop() {
-            let gone = guarded(|| drop(one));
-            drop(gone);
-        }
+        dismantle(&mut self.bolts);
     }
 
     fn run(&mut self, work: &mut Work, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
@@ -390,9 +373,4 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
             port.unfinished(&mut |task, epoch, attempt| to.unfinished.push((task, epoch, attempt)));
         });
     }
-}
-
-/// A task that could not be opened.
-pub(crate) fn not_open(context: &TaskContext, message: String) -> RunError {
-    RunError::Open { component: context.component.clone(), task: context.index, message }
 }

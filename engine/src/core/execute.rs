@@ -6,7 +6,7 @@ use super::Epoch;
 use super::bolt_host::BoltHost;
 use super::contract::Sink;
 use super::delivery::{Delivery, Part};
-use super::host::{Cursor, Work, guarded};
+use super::host::{Cursor, Work, fail_run, guarded};
 use super::port::{Ports, Run};
 use super::shared::Shared;
 use crate::batch::Batch;
@@ -96,14 +96,7 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
             host.state.oversize = None;
             host.tasks[task].failed += 1;
             cursor.at += 1;
-            match runs.get_mut(run as usize) {
-                Some(run) if !run.tainted => {
-                    run.tainted = true;
-                    cx.fail(run.track, epoch, reason);
-                }
-                Some(_) => {}
-                None => cx.regret(reason),
-            }
+            fail_run(runs, run, reason, epoch, cx);
         }
         host.keep_wake(task);
         let emitted = host.emitted();

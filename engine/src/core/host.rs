@@ -2,12 +2,14 @@
 
 use core::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use super::contract::Sink;
 use super::port::{AnyPort, Ended, Run};
 use super::shared::Shared;
 use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, TaskId, VerdictOp};
-use crate::report::{RunError, TaskStats, WorkerFigures};
+use crate::component::{BoxError, TaskContext};
+use crate::report::{Reason, RunError, TaskStats, WorkerFigures, chain};
 
 /// A batch under work, and how far the work has come.
 #[derive(Debug)]
@@ -152,6 +154,41 @@ pub(crate) trait Host: Send {
     fn figures(&mut self, cx: &Shared, to: &mut WorkerFigures);
 }
 
+/// Makes the instance of one task.
+pub(crate) type Make<C> = Arc<dyn Fn(&TaskContext) -> Result<C, BoxError> + Send + Sync>;
+
+/// Makes the instances of a component's tasks, in order.
+pub(crate) fn open_tasks<C>(
+    make: &Make<C>,
+    contexts: &mut [TaskContext],
+    waker: &std::task::Waker,
+    sink: &mut dyn Sink,
+    into: &mut Vec<C>,
+) -> Result<(), RunError> {
+    for context in contexts {
+        context.waker = waker.clone();
+        sink.enter(context.task);
+        let made = guarded(|| make(context).map_err(|error| chain(&*error)));
+        sink.lap(context.task, 0);
+        match made {
+            Ok(Ok(one)) => into.push(one),
+            Ok(Err(message)) | Err(message) => {
+                let (component, task) = (context.component.clone(), context.index);
+                return Err(RunError::Open { component, task, message });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Drops a component's instances one by one: a drop that panics takes no other along.
+pub(crate) fn dismantle<C>(tasks: &mut Vec<C>) {
+    while let Some(one) = tasks.pop() {
+        let gone = guarded(|| drop(one));
+        drop(gone);
+    }
+}
+
 /// Starts the attempts of one port that are due.
 pub(crate) fn retry_port(
     port: &mut dyn AnyPort,
@@ -187,14 +224,19 @@ pub(crate) fn announce(runs: &mut Vec<Run>, tasks: &[TaskId], epoch: Epoch, cx: 
 /// Fails the runs of which grouping led some tuple astray.
 pub(crate) fn fail_astray(runs: &mut [Run], epoch: Epoch, cx: &mut Shared) {
     while let Some((run, reason)) = cx.astray.pop() {
-        match runs.get_mut(run as usize) {
-            Some(run) if !run.tainted => {
-                run.tainted = true;
-                cx.fail(run.track, epoch, reason);
-            }
-            Some(_) => {}
-            None => cx.regret(reason),
+        fail_run(runs, run, reason, epoch, cx);
+    }
+}
+
+/// Fails a run, once; where nothing is tracked the reason is kept for the report.
+pub(crate) fn fail_run(runs: &mut [Run], run: u32, reason: Reason, epoch: Epoch, cx: &mut Shared) {
+    match runs.get_mut(run as usize) {
+        Some(run) if !run.tainted => {
+            run.tainted = true;
+            cx.fail(run.track, epoch, reason);
         }
+        Some(_) => {}
+        None => cx.regret(reason),
     }
 }
 

@@ -25,13 +25,13 @@ mod shared;
 mod spout_host;
 mod worker;
 
-pub(crate) use bolt_host::{BoltHost, Make, RunInput};
+pub(crate) use bolt_host::{BoltHost, RunInput};
 pub use contract::{In, Sink, Status};
 pub use coordinator::{Coordinator, CoordinatorSink, Hold, Stall};
 pub use delivery::{AnyDelivery, Picks};
 pub use epochs::EpochCounts;
 pub(crate) use execute::run_input;
-pub(crate) use host::{Host, guarded, panic_message};
+pub(crate) use host::{Host, Make, guarded, panic_message};
 pub use lane::Lane;
 pub use message::{
     AckKind, AckOp, Body, Change, Empty, Envelope, FailOp, InitOp, Message, Report, VerdictOp, Word,

@@ -2,9 +2,8 @@
 
 use core::fmt;
 
-use super::bolt_host::{Make, not_open};
 use super::contract::Sink;
-use super::host::{Host, LocalTask, announce, guarded, retry_port};
+use super::host::{Host, LocalTask, Make, announce, dismantle, guarded, open_tasks, retry_port};
 use super::message::{Change, Idle};
 use super::port::{AnyPort, Ended, Port, Ports, Run, Span};
 use super::shared::Shared;
@@ -172,26 +171,11 @@ impl<S: Spout> Host for SpoutHost<S> {
     }
 
     fn open(&mut self, waker: &std::task::Waker, sink: &mut dyn Sink) -> Result<(), RunError> {
-        for context in &mut self.contexts {
-            context.waker = waker.clone();
-            sink.enter(context.task);
-            let made = guarded(|| (self.make)(context));
-            sink.lap(context.task, 0);
-            let spout = match made {
-                Ok(Ok(spout)) => spout,
-                Ok(Err(error)) => return Err(not_open(context, chain(&*error))),
-                Err(panic) => return Err(not_open(context, panic)),
-            };
-            self.spouts.push(spout);
-        }
-        Ok(())
+        open_tasks(&self.make, &mut self.contexts, waker, sink, &mut self.spouts)
     }
 
     fn dismantle(&mut self) {
-        while let Some(one) = self.spouts.pop() {
-            let gone = guarded(|| drop(one));
-            drop(gone);
-        }
+        dismantle(&mut self.spouts);
     }
 
     fn may_emit(&self, cx: &Shared) -> bool {
