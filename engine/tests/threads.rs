@@ -26,6 +26,8 @@ mod pressure;
 mod standstill;
 #[path = "threads/stop.rs"]
 mod stop;
+#[path = "threads/user_code.rs"]
+mod user_code;
 #[path = "threads/wakeups.rs"]
 mod wakeups;
 #[path = "threads/wordcount.rs"]
