@@ -253,6 +253,12 @@ impl Coordinator {
         self.finished
     }
 
+    /// Whether nothing is under way, as far as reported: no batch, no root, no epoch to end.
+    #[must_use]
+    pub fn at_rest(&self) -> bool {
+        !self.active && self.frontiers.at_rest()
+    }
+
     /// Whether there has been no progress for so long that it was reported.
     #[must_use]
     pub fn stalled(&self) -> bool {

@@ -14,6 +14,8 @@ use crate::topology::Topology;
 
 /// The longest sleep: the grain of the clock of time-outs.
 const GRAIN: Duration = Duration::from_millis(5);
+/// The longest sleep while nothing is under way: an idle topology costs next to nothing.
+const REST: Duration = Duration::from_millis(50);
 /// A gap between two looks at the clock longer than this is the machine's standstill, not the
 /// topology's; the clock of time-outs does not run by more at once, nor by an eighth of a time-out.
 const LEAP: Nanos = 50_000_000;
@@ -104,7 +106,8 @@ impl Running {
         let mut next = last;
         while !self.coordinator.finished() {
             let now = self.office.watch.mono();
-            let nap = Duration::from_nanos(next.saturating_sub(now)).clamp(GATHER, GRAIN);
+            let most = if self.coordinator.at_rest() { REST } else { GRAIN };
+            let nap = Duration::from_nanos(next.saturating_sub(now)).clamp(GATHER, most);
             self.read(nap);
             let overrunning = self.office.watch.overrunning(overrun);
             // A worker in a step says of no attempt that it is alive: long before that could be
