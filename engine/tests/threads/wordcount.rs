@@ -1,10 +1,12 @@
 //! WordCount on threads: the counts are those of a plain sequential count.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use streamwright::demos::wordcount::generate::Generator;
+use streamwright::demos::wordcount::input::Source;
 use streamwright::demos::wordcount::tokenize::words;
 use streamwright::demos::wordcount::{
     Count, GeneratorSpout, Origin, Split, Table, Tasks, Totals, WordCount,
@@ -12,6 +14,8 @@ use streamwright::demos::wordcount::{
 use streamwright::{
     Bolt, BoxError, Config, Emitter, EpochEnd, Execute, Grouping, Report, Text, Topology, threads,
 };
+
+use super::common::{config, eventually};
 
 type Counts = BTreeMap<Vec<u8>, u64>;
 
@@ -175,4 +179,28 @@ fn the_final_state_is_the_same_for_every_seed() {
         assert_eq!(counts, truth, "seed {seed}");
         assert_eq!(report.acked, 3000);
     }
+}
+
+/// A pipe with a line now and then: its words are in the totals as epochs close, long before the
+/// writer leaves.
+#[cfg(unix)]
+#[test]
+fn e40_totals_of_a_pipe_are_there_before_its_writer_leaves() {
+    let path = std::env::temp_dir().join(format!("streamwright-pipe-{}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let origin = Origin::Input(Source::File(path.clone()));
+    let tasks = Tasks { lines: 1, split: 1, count: 2 };
+    let (topology, results) = WordCount::new(&origin, tasks, config()).unwrap().split();
+    let handle = threads::start(topology, None).unwrap();
+    let mut pipe = std::fs::File::options().write(true).open(&path).unwrap();
+    for (line, total) in [("one two\n", 2), ("two\n", 3)] {
+        pipe.write_all(line.as_bytes()).unwrap();
+        eventually("its words are in the totals", || {
+            results.counts().iter().map(|(_, count)| count).sum::<u64>() == total
+        });
+    }
+    drop(pipe);
+    assert!(handle.wait().unwrap().complete);
+    std::fs::remove_file(&path).unwrap();
 }
