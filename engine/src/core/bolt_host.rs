@@ -6,7 +6,7 @@ use super::contract::Sink;
 use super::host::{
     Host, LocalTask, Make, Work, announce, dismantle, fail_astray, guarded, open_tasks, retry_port,
 };
-use super::port::{Ended, Ports, Run};
+use super::port::{Ports, Run};
 use super::shared::Shared;
 use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
 use crate::component::{Bolt, BoxError, TaskContext};
@@ -323,14 +323,9 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
         });
     }
 
-    fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) -> Option<Ended> {
-        let mut ended = None;
-        self.ports.each(&mut |_, port| {
-            if ended.is_none() {
-                ended = port.verdict(verdict, cx);
-            }
-        });
-        ended
+    fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) {
+        let mut heard = false;
+        self.ports.each(&mut |_, port| heard = heard || port.verdict(verdict, cx).is_some());
     }
 
     fn retry(&mut self, cx: &mut Shared) -> bool {

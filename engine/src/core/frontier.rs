@@ -72,8 +72,7 @@ impl Frontiers {
     }
 
     /// Computes all frontiers anew; tells each input frontier that moved.
-    pub(crate) fn update(&mut self, moved: &mut dyn FnMut(ComponentId, Epoch)) -> bool {
-        let mut any = false;
+    pub(crate) fn update(&mut self, moved: &mut dyn FnMut(ComponentId, Epoch)) {
         for &component in &self.order {
             let c = component as usize;
             let plan = &self.plan.components[c];
@@ -94,17 +93,14 @@ impl Frontiers {
             // Frontiers never fall: a lower figure is a report that is overtaken by another.
             if input > self.input[c] {
                 self.input[c] = input;
-                any = true;
                 if !plan.spout {
                     moved(component, input);
                 }
             }
             if output > self.output[c] {
                 self.output[c] = output;
-                any = true;
             }
         }
-        any
     }
 
     /// Whether a worker has tasks of a bolt.

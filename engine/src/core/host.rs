@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::contract::Sink;
-use super::port::{AnyPort, Ended, Run};
+use super::port::{AnyPort, Run};
 use super::shared::Shared;
 use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, TaskId, VerdictOp};
 use crate::component::{BoxError, TaskContext};
@@ -143,7 +143,7 @@ pub(crate) trait Host: Send {
     fn open_since(&mut self) -> Option<Nanos>;
     fn recycle(&mut self, edge: EdgeId, body: Box<dyn super::AnyDelivery>);
     /// Hears a verdict on one of its roots.
-    fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) -> Option<Ended>;
+    fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared);
     /// Starts attempts that are due and for which there is room; whether there were any.
     fn retry(&mut self, cx: &mut Shared) -> bool;
     /// When the next attempt is due, by the clock of time-outs.

@@ -314,10 +314,10 @@ impl<S: Spout> Host for SpoutHost<S> {
         self.port.recycle(edge, body);
     }
 
-    fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) -> Option<Ended> {
-        let ended = self.port.verdict(verdict, cx)?;
+    fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) {
+        let Some(ended) = self.port.verdict(verdict, cx) else { return };
         let (id, bytes) = match &ended {
-            Ended::Retry => return Some(ended),
+            Ended::Retry => return,
             Ended::Acked { task, bytes, .. } | Ended::Dead { task, bytes } => (*task, *bytes),
         };
         if let Some(task) = self.tasks.iter_mut().find(|task| task.local.id == id) {
@@ -331,7 +331,6 @@ impl<S: Spout> Host for SpoutHost<S> {
                 _ => task.local.failed += 1,
             }
         }
-        Some(ended)
     }
 
     fn retry(&mut self, cx: &mut Shared) -> bool {
