@@ -1,17 +1,17 @@
 //! What the core and a driver ask of each other.
 
-use super::message::{Empty, Envelope, Message, Report, Word};
-use super::{ComponentId, Nanos, TaskId, WorkerId};
+use super::message::{Empty, Envelope, Message, Order, Report};
+use super::{ComponentId, Epoch, Nanos, TaskId, WorkerId};
 use crate::report::DeadLetter;
 
 /// What a driver does for a worker.
 pub trait Sink {
     /// Puts a batch into the queue of its worker and component, or gives it back where that is
-    /// full.
+    /// full. Says how many copies of it will arrive beside itself: each is in flight, too.
     ///
     /// # Errors
     /// The batch, where there is no room: it is offered again in a later step.
-    fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope>;
+    fn offer(&mut self, envelope: Envelope) -> Result<u32, Envelope>;
     /// Sends a message; never refuses.
     fn send(&mut self, to: WorkerId, message: Message);
     /// Tells the coordinator; `urgent` where it should look at once.
@@ -25,8 +25,9 @@ pub trait Sink {
     /// A task's code is about to run.
     fn enter(&mut self, task: TaskId);
     /// Whether the step has had its share of time: then it stops at the next tuple, and others have
-    /// their turn.
-    fn late(&mut self) -> bool {
+    /// their turn. `done` tuples or records have been worked on since `enter`.
+    fn late(&mut self, done: u64) -> bool {
+        let _ = done;
         false
     }
     /// A task's code has run on so many tuples: what did it cost since `enter`?
@@ -41,7 +42,18 @@ pub enum In {
     /// A message of another worker has arrived.
     Message(Message),
     /// The coordinator said something.
-    Word(Word),
+    Word(Order),
+    /// Batches that this worker sent are known lost: they were counted in, and are counted out.
+    Lost {
+        /// The incarnation that sent them.
+        incarnation: u64,
+        /// The component that they were for.
+        component: ComponentId,
+        /// Their epoch.
+        epoch: Epoch,
+        /// How many copies.
+        batches: u32,
+    },
     /// Memory comes back.
     Empty(Empty),
     /// A spout's waker was woken.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::frontier::Frontiers;
 pub use super::frontier::Hold;
-use super::message::{Change, Idle, Report, Word};
+use super::message::{Change, Idle, Order, Report, Word};
 use super::{ComponentId, Epoch, Nanos, Plan, TaskId, WorkerId};
 use crate::config::{EpochEnd, whole};
 use crate::topology::Topology;
@@ -15,7 +15,7 @@ use crate::topology::Topology;
 /// What a driver does for the coordinator.
 pub trait CoordinatorSink {
     /// Brings a word to a worker.
-    fn word(&mut self, to: WorkerId, word: Word);
+    fn word(&mut self, to: WorkerId, order: Order);
     /// Brings the memory of a report back; may drop it.
     fn recycle(&mut self, to: WorkerId, changes: Vec<Change>);
 }
@@ -295,7 +295,7 @@ impl Coordinator {
 
     fn to_all(&self, word: Word, sink: &mut impl CoordinatorSink) {
         for worker in 0..self.plan.config.workers {
-            sink.word(worker, word);
+            sink.word(worker, Order { incarnation: self.incarnation, word });
         }
     }
 
@@ -310,7 +310,8 @@ impl Coordinator {
         self.frontiers.update(&mut |component, epoch| moved.push((component, epoch)));
         for &(component, epoch) in &self.moved {
             for worker in (0..plan.config.workers).filter(|&w| self.frontiers.hosts(component, w)) {
-                sink.word(worker, Word::Frontier { component, epoch });
+                let word = Word::Frontier { component, epoch };
+                sink.word(worker, Order { incarnation: self.incarnation, word });
             }
         }
         let closed = self.frontiers.closed_below();

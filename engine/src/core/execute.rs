@@ -60,7 +60,7 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         let from = cursor.at;
         let mut lost = 0;
         while cursor.at < len {
-            let stretch = stretch(host, task, part, cursor, tracked, runs, &mut lost, sink);
+            let stretch = stretch(host, task, part, cursor, tracked, runs, from, &mut lost, sink);
             let run = part.spans.get(cursor.span).map_or(0, |span| span.run);
             let (component, index) = (|| cx.name_of(id).to_owned(), cx.index_of(id));
             let reason = match stretch {
@@ -131,6 +131,7 @@ fn stretch<Bl: Execute<B>, B: Batch>(
     cursor: &mut Cursor,
     tracked: bool,
     runs: &mut [Run],
+    from: usize,
     lost: &mut u64,
     sink: &mut dyn Sink,
 ) -> Stretch {
@@ -169,7 +170,7 @@ fn stretch<Bl: Execute<B>, B: Batch>(
             }
             done += 1;
             if done == look {
-                if sink.late() {
+                if sink.late((*at - from) as u64) {
                     return Stretch::Late;
                 }
                 look *= 2;

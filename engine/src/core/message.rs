@@ -217,6 +217,15 @@ pub enum Word {
     Stop,
 }
 
+/// A word, of one incarnation of the topology to itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The incarnation of the topology that is meant.
+    pub incarnation: u64,
+    /// What is said.
+    pub word: Word,
+}
+
 /// Used-up memory on its way back to where it came from. A driver may drop it.
 pub enum Empty {
     /// A delivery of one edge.

@@ -210,7 +210,8 @@ impl<S: Spout> Host for SpoutHost<S> {
         let outcome = guarded(|| {
             // As many calls as there is room for: `More` without a record must not hold the worker.
             for _ in 0..room {
-                if port.items.len() >= room || port.items.size() >= bytes || sink.late() {
+                let done = port.items.len();
+                if done >= room || port.items.size() >= bytes || sink.late(done as u64) {
                     break;
                 }
                 let next = spout.next(&mut SpoutEmitter { port, state, clock, room, bytes });

@@ -160,7 +160,15 @@ impl Worker {
         match input {
             In::Batch(envelope) => self.take_batch(envelope, sink),
             In::Message(message) => self.take_message(message, sink),
-            In::Word(word) => self.take_word(word, sink)?,
+            In::Word(order) if order.incarnation == self.cx.incarnation => {
+                self.take_word(order.word, sink)?;
+            }
+            In::Word(_) => self.repeats += 1,
+            In::Lost { incarnation, component, epoch, batches } => {
+                if incarnation == self.cx.incarnation {
+                    self.cx.changes.in_flight(component, epoch, -i64::from(batches));
+                }
+            }
             In::Empty(empty) => self.take_empty(empty),
             In::Wake => self.seats.iter_mut().for_each(|seat| seat.host.wake()),
             // User code is guarded call by call; what is left is what it does when its items are
@@ -226,11 +234,11 @@ impl Worker {
 
     /// One turn of work; whether anything was done.
     fn work(&mut self, sink: &mut impl Sink) -> bool {
-        let mut ran = self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
+        let mut ran = self.cx.offer(&mut |envelope| sink.offer(envelope));
         ran |= self.keep_time(sink);
         self.seal_lingering();
         ran |= self.run_one(sink);
-        ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
+        ran |= self.cx.offer(&mut |envelope| sink.offer(envelope));
         self.pass_on(sink);
         if !ran {
             ran = self.rest(sink);
@@ -363,7 +371,7 @@ impl Worker {
             ran |= seat.host.flush(oldest(seat), true, &mut self.cx, sink);
             seat.host.seal(None, &mut self.cx);
         }
-        ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
+        ran |= self.cx.offer(&mut |envelope| sink.offer(envelope));
         self.pass_on(sink);
         ran
     }

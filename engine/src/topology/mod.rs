@@ -45,6 +45,17 @@ impl Topology {
         &self.plan
     }
 
+    /// Says which node each worker is on: workers of one node share memory, and local grouping
+    /// prefers them. Workers beyond the list are on node 0, as all are where nothing is said.
+    #[must_use]
+    pub fn on_nodes(mut self, nodes: &[u32]) -> Self {
+        let plan = Arc::make_mut(&mut self.plan);
+        for (at, node) in plan.nodes.iter_mut().enumerate() {
+            *node = nodes.get(at).copied().unwrap_or(0);
+        }
+        self
+    }
+
     /// The graph in the DOT language of Graphviz.
     #[must_use]
     pub fn dot(&self) -> String {

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use streamwright::core::{
-    AckKind, Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Message, Nanos, Report,
-    Sink, Stall, TaskId, Word, WorkerId,
+    AckKind, Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Message, Nanos, Order,
+    Report, Sink, Stall, TaskId, WorkerId,
 };
 use streamwright::{DeadLetter, RunError, Topology, WorkerFigures};
 
@@ -15,7 +15,7 @@ use crate::parts::Log;
 pub enum Post {
     Batch(Envelope),
     Message(Message),
-    Word(Word),
+    Word(Order),
     Empty(Empty),
 }
 
@@ -186,7 +186,7 @@ impl Wire {
 pub struct Hands<'a>(pub &'a mut Wire, pub WorkerId);
 
 impl Sink for Hands<'_> {
-    fn offer(&mut self, mut envelope: Envelope) -> Result<(), Envelope> {
+    fn offer(&mut self, mut envelope: Envelope) -> Result<u32, Envelope> {
         let Hands(wire, me) = self;
         let (to, c) = (envelope.to as usize, envelope.component as usize);
         let held = |&(w, of, until): &(u32, u32, Nanos)| {
@@ -219,11 +219,11 @@ impl Sink for Hands<'_> {
         if wire.dice.chance(wire.odds.lose_batches) {
             wire.out.lost[envelope.edge as usize] += envelope.body.len() as u64;
             wire.inject(*me, envelope.incarnation, change(-1));
-            return Ok(());
+            return Ok(0);
         }
         wire.taken[to][c] += 1;
         wire.post(envelope.to, (*me, 0), 0, Post::Batch(envelope));
-        Ok(())
+        Ok(0)
     }
 
     fn send(&mut self, to: WorkerId, message: Message) {
@@ -305,7 +305,7 @@ impl Sink for Hands<'_> {
 }
 
 impl CoordinatorSink for Wire {
-    fn word(&mut self, to: WorkerId, word: Word) {
+    fn word(&mut self, to: WorkerId, word: Order) {
         self.busy = 0;
         if self.dice.chance(self.odds.repeat_messages) {
             self.post(to, (u32::MAX, 4), 0, Post::Word(word));

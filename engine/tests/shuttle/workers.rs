@@ -7,7 +7,7 @@ use std::time::Duration;
 use shuttle::thread;
 use streamwright::core::{
     Change, ComponentId, Coordinator, CoordinatorSink, Empty, Envelope, In, Message, Nanos, Now,
-    Report, Sink, TaskId, Word, Worker, WorkerId,
+    Order, Report, Sink, TaskId, Worker, WorkerId,
 };
 use streamwright::{DeadLetter, Topology, WorkerFigures};
 
@@ -16,7 +16,7 @@ use super::mailbox::Mailbox;
 enum Post {
     Batch(Envelope),
     Message(Message),
-    Word(Word),
+    Word(Order),
     Empty(Empty),
 }
 
@@ -34,7 +34,7 @@ struct Hands {
 }
 
 impl Sink for Hands {
-    fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope> {
+    fn offer(&mut self, envelope: Envelope) -> Result<u32, Envelope> {
         let (to, component) = (envelope.to, envelope.component);
         let mailbox = &self.office.mailboxes[to as usize];
         match mailbox.offer(component, self.me, Post::Batch(envelope)) {
@@ -42,7 +42,7 @@ impl Sink for Hands {
                 let queued = &self.office.queued[to as usize][component as usize];
                 let now = queued.fetch_add(1, Ordering::SeqCst) + 1;
                 assert!(now <= self.office.capacity, "{now} batches in a queue");
-                Ok(())
+                Ok(0)
             }
             Err(Post::Batch(envelope)) => Err(envelope),
             Err(_) => unreachable!("a batch was offered"),
@@ -90,7 +90,7 @@ impl Sink for Hands {
 struct CoordinatorHands(Arc<Office>);
 
 impl CoordinatorSink for CoordinatorHands {
-    fn word(&mut self, to: WorkerId, word: Word) {
+    fn word(&mut self, to: WorkerId, word: Order) {
         self.0.mailboxes[to as usize].post(Post::Word(word));
     }
 

@@ -8,7 +8,9 @@ use super::letters::{LetterHandler, Letters};
 use super::office::{Office, Papers, Post, Stop};
 use super::{Status, summary};
 use crate::config::whole;
-use crate::core::{Change, Coordinator, CoordinatorSink, Empty, Nanos, Stall, Word, WorkerId};
+use crate::core::{
+    Change, Coordinator, CoordinatorSink, Empty, Nanos, Order, Stall, Word, WorkerId,
+};
 use crate::report::{Report, RunError, WorkerFigures, WorkerStats};
 use crate::topology::Topology;
 
@@ -28,8 +30,8 @@ const GRACE: Duration = Duration::from_secs(1);
 struct Hands(Arc<Office>);
 
 impl CoordinatorSink for Hands {
-    fn word(&mut self, to: WorkerId, word: Word) {
-        self.0.mailbox(to).post(Post::Word(word));
+    fn word(&mut self, to: WorkerId, order: Order) {
+        self.0.mailbox(to).post(Post::Word(order));
     }
 
     fn recycle(&mut self, to: WorkerId, changes: Vec<Change>) {
@@ -43,7 +45,8 @@ struct StopAll(Arc<Office>);
 impl Drop for StopAll {
     fn drop(&mut self) {
         for worker in 0..self.0.plan.config.workers {
-            self.0.mailbox(worker).post(Post::Word(Word::Stop));
+            let order = Order { incarnation: 0, word: Word::Stop };
+            self.0.mailbox(worker).post(Post::Word(order));
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::mailbox::Mailbox;
 use super::watch::Watch;
-use crate::core::{Empty, Envelope, Message, Nanos, Plan, Report, TaskId, Word, WorkerId};
+use crate::core::{Empty, Envelope, Message, Nanos, Order, Plan, Report, TaskId, WorkerId};
 use crate::report::{DeadLetter, RunError, WorkerFigures, WorkerStats};
 
 /// What comes into a worker's mailbox.
@@ -13,7 +13,7 @@ use crate::report::{DeadLetter, RunError, WorkerFigures, WorkerStats};
 pub(crate) enum Post {
     Batch(Envelope),
     Message(Message),
-    Word(Word),
+    Word(Order),
     Empty(Empty),
     Wake,
 }

@@ -31,15 +31,14 @@ struct Hands {
 const SLICE: Nanos = 5_000_000;
 
 impl Sink for Hands {
-    fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope> {
+    fn offer(&mut self, envelope: Envelope) -> Result<u32, Envelope> {
         let (to, component) = (envelope.to, envelope.component);
-        self.office.mailbox(to).offer(component, self.me, Post::Batch(envelope)).map_err(|post| {
-            match post {
-                Post::Batch(envelope) => envelope,
-                // `offer` gives back what it was given.
-                _ => unreachable!("a batch was offered"),
-            }
-        })
+        match self.office.mailbox(to).offer(component, self.me, Post::Batch(envelope)) {
+            Ok(()) => Ok(0),
+            Err(Post::Batch(envelope)) => Err(envelope),
+            // `offer` gives back what it was given.
+            Err(_) => unreachable!("a batch was offered"),
+        }
     }
 
     fn send(&mut self, to: WorkerId, message: Message) {
@@ -72,7 +71,7 @@ impl Sink for Hands {
         self.since = Some(ThreadTime::now());
     }
 
-    fn late(&mut self) -> bool {
+    fn late(&mut self, _: u64) -> bool {
         self.office.watch.mono() >= self.late_at
     }
 
@@ -145,7 +144,7 @@ pub(crate) fn run(
                     In::Batch(envelope)
                 }
                 Post::Message(message) => In::Message(message),
-                Post::Word(word) => In::Word(word),
+                Post::Word(order) => In::Word(order),
                 Post::Empty(empty) => In::Empty(empty),
                 Post::Wake => In::Wake,
             };
