@@ -10,7 +10,9 @@ pub mod driver;
 mod emitter;
 mod grouping;
 mod key;
+mod reason;
 mod report;
+mod run_error;
 mod text;
 mod topology;
 

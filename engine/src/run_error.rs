@@ -1,0 +1,92 @@
+//! What ends a run before its time.
+
+use crate::core::Epoch;
+
+/// What ends a run before its time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// A task could not be opened.
+    #[error("{component}[{task}] could not be opened: {message}")]
+    Open {
+        /// The component.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+        /// Why.
+        message: String,
+    },
+    /// A spout returned an error or panicked.
+    #[error("spout {component}[{task}] failed: {message}")]
+    Spout {
+        /// The spout.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+        /// Why.
+        message: String,
+    },
+    /// `flush`, `close` or `timer` returned an error or panicked: there is no tuple to blame.
+    #[error("{call} of {component}[{task}] failed at epoch {epoch}: {message}")]
+    Callback {
+        /// Which of the calls.
+        call: &'static str,
+        /// The bolt.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+        /// The epoch.
+        epoch: Epoch,
+        /// Why.
+        message: String,
+    },
+    /// Something that cannot be kept was emitted where replay asks for it.
+    #[error(
+        "{component}[{task}] emitted in {call} what cannot be repeated: declare it by `bolt`, \
+         whose items can be cloned, or run at most once"
+    )]
+    NotRepeatable {
+        /// Which call.
+        call: &'static str,
+        /// The bolt.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+    },
+    /// The dead-letter handler returned an error or panicked.
+    #[error("the dead-letter handler failed: {message}")]
+    DeadLetters {
+        /// Why.
+        message: String,
+    },
+    /// A panic as an item of a component was cloned or dropped, or in a `Batch` of one's own.
+    #[error("an item of {component} panicked as it was cloned or dropped: {message}")]
+    Items {
+        /// The component that emits or takes it in.
+        component: String,
+        /// The panic's message.
+        message: String,
+    },
+    /// The coordinator's thread panicked or could not be started.
+    #[error("the coordinator failed: {message}")]
+    Coordinator {
+        /// Why.
+        message: String,
+    },
+    /// A worker thread panicked in the engine's own code.
+    #[error("worker {worker} panicked: {message}")]
+    Worker {
+        /// The worker.
+        worker: u32,
+        /// The panic's message.
+        message: String,
+    },
+    /// A thread could not be started.
+    #[error("no thread for worker {worker}: {message}")]
+    Thread {
+        /// The worker.
+        worker: u32,
+        /// Why.
+        message: String,
+    },
+}
