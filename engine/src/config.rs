@@ -13,6 +13,21 @@ pub enum Guarantee {
     /// Every root is acked, or after its last attempt a dead letter; replays may count twice.
     #[default]
     AtLeastOnce,
+    /// As `AtLeastOnce`, and bolts that keep state drop what they have seen, so that each record
+    /// counts in their state once. Asks of them and of those before them what
+    /// [`stateful`](crate::BoltBuilder::stateful) says; what a plain sink writes may repeat.
+    ExactlyOnce,
+}
+
+/// What becomes of an exactly-once run when a root is out of attempts: part of it may stand in
+/// some state and part of it not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Exhausted {
+    /// The run ends, with the root's component and the reason.
+    #[default]
+    Stop,
+    /// The root becomes a dead letter; its partial effect stays, and the letter names it.
+    Skip,
 }
 
 /// When an epoch ends.
@@ -59,6 +74,12 @@ pub struct Config {
     pub timeout: Duration,
     /// Attempts before a root is a dead letter.
     pub attempts: u32,
+    /// What becomes of an exactly-once run when a root is out of attempts.
+    pub exhausted: Exhausted,
+    /// Exactly once: of so many roots in a million, one more attempt is made after they are done, to
+    /// see whether bolts are functions of the tuple alone: the checking mode. It compares how many
+    /// tuples each tuple led to, and where keyed streams took them. Costs memory for each tuple.
+    pub check_ppm: u32,
     /// Wait before the second attempt; it doubles with each further one, up to `max_backoff`.
     pub backoff: Duration,
     /// The longest wait between two attempts.
@@ -99,6 +120,8 @@ impl Default for Config {
             max_pending_bytes: 16 << 20,
             timeout: Duration::from_secs(30),
             attempts: 10,
+            exhausted: Exhausted::default(),
+            check_ppm: 0,
             backoff: Duration::from_millis(1),
             max_backoff: Duration::from_secs(1),
             record_limit: 1 << 26,
@@ -123,6 +146,12 @@ impl Config {
     #[must_use]
     pub fn tracked(&self) -> bool {
         self.guarantee != Guarantee::AtMostOnce
+    }
+
+    /// Whether bolts that keep state drop what they have seen.
+    #[must_use]
+    pub fn exactly_once(&self) -> bool {
+        self.guarantee == Guarantee::ExactlyOnce
     }
 
     /// Appends an error for every value that makes no sense.
@@ -175,6 +204,7 @@ impl Config {
         at_most("workers", u64::from(self.workers), u64::from(MAX_WORKERS));
         at_most("slot_bits", u64::from(self.slot_bits.unwrap_or(0)), u64::from(MAX_SLOT_BITS));
         at_most("drop_ppm", u64::from(self.drop_ppm), 1_000_000);
+        at_most("check_ppm", u64::from(self.check_ppm), 1_000_000);
         at_most("batch", self.batch as u64, 1 << 24);
         at_most("queue", self.queue as u64, 1 << 24);
         at_most("window", u64::from(self.window), 1 << 20);

@@ -18,15 +18,15 @@ mod topology;
 
 pub use batch::{Batch, CloneBatch, Places, Push};
 pub use component::{Bolt, BoxError, Execute, Poll, Spout, TaskContext, Watermark};
-pub use config::{Config, EpochEnd, Guarantee, MAX_SLOT_BITS, MAX_WORKERS};
+pub use config::{Config, EpochEnd, Exhausted, Guarantee, MAX_SLOT_BITS, MAX_WORKERS};
 pub use core::{Epoch, Nanos};
 pub use driver::threads::{self, Handle, LetterHandler, Status, Stop, StopHandle};
 pub use emitter::{CloneOutputs, Emitter, HasStream, Outputs, SpoutEmitter, Timeliness};
 pub use grouping::Grouping;
 pub use key::{Key, KeyHasher, hash_key, slot_of};
 pub use report::{
-    AckerStats, DeadLetter, EdgeCounters, Latency, Reason, Report, RunError, StreamStats,
-    TaskStats, WorkerFigures, WorkerStats,
+    AckerStats, DeadLetter, EdgeCounters, Latency, Reason, Report, RunError, SeenStats,
+    StreamStats, TaskStats, WorkerFigures, WorkerStats,
 };
 pub use text::{Tagged, Text};
 pub use topology::{BoltBuilder, BuildError, BuildErrors, Stream, Topology, TopologyBuilder};

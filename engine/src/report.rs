@@ -72,6 +72,8 @@ pub struct EdgeCounters {
     pub executed: u64,
     /// Tuples lost on the way.
     pub lost: u64,
+    /// Exactly once: tuples that had been applied before and were dropped.
+    pub repeated: u64,
     /// Tuples that were never sent, since their grouping named no task or panicked.
     pub astray: u64,
 }
@@ -120,7 +122,7 @@ pub struct StreamStats {
     pub to: String,
     /// The grouping.
     pub grouping: &'static str,
-    /// What went over it. `transferred = executed + lost + in_flight`.
+    /// What went over it. `transferred = executed + lost + repeated + in_flight`.
     pub counters: EdgeCounters,
 }
 
@@ -128,8 +130,8 @@ impl StreamStats {
     /// Tuples sent that were not executed and are not known lost: zero after a complete run.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        let EdgeCounters { transferred, executed, lost, .. } = self.counters;
-        transferred.saturating_sub(executed + lost)
+        let EdgeCounters { transferred, executed, lost, repeated, .. } = self.counters;
+        transferred.saturating_sub(executed + lost + repeated)
     }
 }
 
@@ -159,6 +161,18 @@ pub struct AckerStats {
     pub late: u64,
     /// Upper bound of the probability that any root was acked too early.
     pub false_ack_bound: f64,
+}
+
+/// Exactly once: figures of what bolts that keep state have seen, over all workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SeenStats {
+    /// Most tuples remembered at once, summed over bolts and workers.
+    pub peak: usize,
+    /// Tuples that were dropped, since they had been applied before.
+    pub repeats: u64,
+    /// Upper bound of the probability that any tuple was wrongly taken for one seen before: n² / 2^65
+    /// for a set of n, summed over the sets of all epochs.
+    pub collision_bound: f64,
 }
 
 /// Complete latency of acked roots: from a root's first emission to its verdict.
@@ -208,6 +222,8 @@ pub struct Report {
     pub latency: Option<Latency>,
     /// Tracking.
     pub acker: AckerStats,
+    /// Exactly once: what was seen.
+    pub seen: SeenStats,
     /// Figures of every task.
     pub tasks: Vec<TaskStats>,
     /// Figures of every edge.
@@ -243,6 +259,8 @@ pub struct WorkerFigures {
     pub outbox_peak: usize,
     /// Of its acker.
     pub acker: AckerStats,
+    /// Exactly once: of its bolts that keep state.
+    pub seen: SeenStats,
     /// Why tuples failed where nothing tracks them: the first reasons.
     pub failures: Vec<Arc<Reason>>,
     /// Attempts that failed, as its acker saw it.

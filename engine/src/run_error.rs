@@ -53,6 +53,47 @@ pub enum RunError {
         /// The task's number, from 0.
         task: u32,
     },
+    /// Exactly once: a root is out of attempts, and part of it may stand in some state and part of
+    /// it not. Ends the run where [`Exhausted::Stop`](crate::Exhausted::Stop) is in force.
+    #[error(
+        "a root of {component}[{task}] at epoch {epoch} is out of its {attempts} attempts: {reason}; \
+         exactly once cannot go on without it (say `Exhausted::Skip` to list it and go on)"
+    )]
+    Exhausted {
+        /// The component that emitted it.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+        /// The root's epoch.
+        epoch: Epoch,
+        /// Attempts made.
+        attempts: u32,
+        /// Why the last one failed.
+        reason: String,
+    },
+    /// Exactly once: a bolt emitted where a replay could not repeat it, or would wrongly.
+    #[error("{component}[{task}] emitted in {call} under exactly once: {}", misplaced(*.stateful))]
+    Misplaced {
+        /// The call that emitted.
+        call: &'static str,
+        /// The bolt.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+        /// Whether it keeps state.
+        stateful: bool,
+    },
+    /// The checking mode: a replay of a tuple led to other tuples than before, in number or by key.
+    #[error(
+        "{component} is not a function of the tuple alone: a replay at epoch {epoch} led to other \
+         tuples than before, so exactly once cannot hold"
+    )]
+    NonDeterministic {
+        /// The bolt.
+        component: String,
+        /// The epoch of the tuple.
+        epoch: Epoch,
+    },
     /// The dead-letter handler returned an error or panicked.
     #[error("the dead-letter handler failed: {message}")]
     DeadLetters {
@@ -89,4 +130,14 @@ pub enum RunError {
         /// Why.
         message: String,
     },
+}
+
+/// What the rule of [`RunError::Misplaced`] is.
+fn misplaced(stateful: bool) -> &'static str {
+    if stateful {
+        "a bolt that keeps state may emit only in close, since it drops what is replayed"
+    } else {
+        "a bolt that keeps no state may emit only in execute; give it a keyed input, or declare it \
+         `stateful`"
+    }
 }

@@ -24,6 +24,8 @@ mod rule_2;
 mod rule_3;
 #[path = "rules/rule_4.rs"]
 mod rule_4;
+#[path = "rules/rule_6.rs"]
+mod rule_6;
 #[path = "rules/rule_7.rs"]
 mod rule_7;
 #[path = "rules/rule_9.rs"]

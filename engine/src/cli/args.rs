@@ -128,6 +128,8 @@ pub(super) enum Promise {
     AtLeastOnce,
     /// Nothing is tracked or repeated; what is lost is lost.
     AtMostOnce,
+    /// As at-least-once, and every line counts once; a line out of attempts ends the run.
+    ExactlyOnce,
 }
 
 /// How many words to list.

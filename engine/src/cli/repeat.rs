@@ -43,6 +43,7 @@ pub(super) fn command(options: &Wordcount, config: &Config, tasks: Tasks) -> Str
 pub(super) fn guarantee(guarantee: Guarantee) -> &'static str {
     match guarantee {
         Guarantee::AtMostOnce => "at-most-once",
+        Guarantee::ExactlyOnce => "exactly-once",
         // The only other one that the flag takes.
         _ => "at-least-once",
     }

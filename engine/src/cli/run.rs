@@ -114,6 +114,7 @@ fn settings(options: &Wordcount) -> (Config, Tasks) {
     config.guarantee = match options.guarantee {
         Promise::AtLeastOnce => Guarantee::AtLeastOnce,
         Promise::AtMostOnce => Guarantee::AtMostOnce,
+        Promise::ExactlyOnce => Guarantee::ExactlyOnce,
     };
     config.timeout = options.timeout;
     config.linger = options.linger;

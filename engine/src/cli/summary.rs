@@ -88,7 +88,7 @@ pub(super) struct Settings {
     pub(super) ackers: Option<u32>,
     /// Tasks of the components.
     pub(super) tasks: TaskCounts,
-    /// `at-least-once` or `at-most-once`.
+    /// `at-least-once`, `at-most-once` or `exactly-once`.
     pub(super) guarantee: &'static str,
     /// Time without a sign of life before a replay.
     pub(super) timeout_us: u64,

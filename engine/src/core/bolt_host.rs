@@ -7,8 +7,9 @@ use super::host::{
     Host, LocalTask, Make, Work, announce, dismantle, fail_astray, guarded, open_tasks, retry_port,
 };
 use super::port::{Ports, Run};
+use super::seen::Seen;
 use super::shared::Shared;
-use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
+use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, Plan, TaskId, VerdictOp};
 use crate::component::{Bolt, BoxError, TaskContext};
 use crate::config::whole;
 use crate::emitter::{EmitState, Emitter, Outputs};
@@ -42,6 +43,8 @@ pub(crate) struct BoltHost<Bl: Bolt> {
     pub(super) closing: usize,
     pub(super) runs: Vec<Run>,
     pub(super) owners: Vec<TaskId>,
+    /// Exactly once: what was applied, where the bolt keeps state.
+    pub(super) seen: Option<Seen>,
 }
 
 impl<Bl: Bolt> fmt::Debug for BoltHost<Bl> {
@@ -57,8 +60,10 @@ impl<Bl: Bolt> BoltHost<Bl> {
         inputs: Vec<RunInput<Bl>>,
         ports: <Bl::Out as Outputs>::Ports,
         contexts: Vec<TaskContext>,
-        record_limit: usize,
+        plan: &Plan,
     ) -> Self {
+        let exactly_once = plan.config.exactly_once();
+        let stateful = plan.components[component as usize].stateful;
         let tasks = contexts
             .iter()
             .map(|c| LocalTask { id: c.task, index: c.index, ..LocalTask::default() })
@@ -72,7 +77,7 @@ impl<Bl: Bolt> BoltHost<Bl> {
             bolts: Vec::with_capacity(contexts.len()),
             contexts,
             ports,
-            state: EmitState { limit: record_limit, ..EmitState::default() },
+            state: EmitState { limit: plan.config.record_limit, ..EmitState::default() },
             closed: 0,
             dirty: Vec::new(),
             dirty_since: 0,
@@ -80,6 +85,7 @@ impl<Bl: Bolt> BoltHost<Bl> {
             closing: 0,
             runs: Vec::new(),
             owners: Vec::new(),
+            seen: (exactly_once && stateful).then(Seen::default),
         }
     }
 
@@ -141,6 +147,11 @@ impl<Bl: Bolt> BoltHost<Bl> {
                 port.sift(&mut |item, size| cx.bury_too_large(id, epoch, size, limit, item));
             });
         }
+        let placed = self.seen.is_some() && name == "close";
+        if cx.plan.config.exactly_once() && !placed && self.ports.counts() > 0 {
+            self.misplaced(name, id, cx);
+            return;
+        }
         let tracked = cx.tracked();
         self.ports.finish_tuple(0, tracked);
         let (runs, owners) = (&mut self.runs, &mut self.owners);
@@ -166,6 +177,17 @@ impl<Bl: Bolt> BoltHost<Bl> {
             announce(runs, owners, epoch, cx);
         });
         self.tasks[task].emitted += self.emitted();
+    }
+
+    /// Exactly once: what was emitted in this call could not be repeated, or would wrongly be.
+    pub(super) fn misplaced(&mut self, call: &'static str, task: TaskId, cx: &mut Shared) {
+        self.ports.rollback();
+        cx.fatal.get_or_insert(RunError::Misplaced {
+            call,
+            component: cx.name_of(task).to_owned(),
+            task: cx.index_of(task),
+            stateful: self.seen.is_some(),
+        });
     }
 
     pub(super) fn keep_wake(&mut self, task: usize) {
@@ -270,6 +292,9 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
             (self.closing, self.flushed) = (0, 0);
             self.dirty.retain(|&dirty| dirty > epoch);
             self.closed += 1;
+            if let Some(seen) = &mut self.seen {
+                seen.forget_below(self.closed);
+            }
         }
         any
     }
@@ -364,6 +389,11 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
 
     fn figures(&mut self, cx: &Shared, to: &mut WorkerFigures) {
         to.tasks.extend(self.tasks.iter().map(|task| task.stats(cx)));
+        if let Some(stats) = self.seen.as_ref().map(Seen::stats) {
+            to.seen.peak += stats.peak;
+            to.seen.repeats += stats.repeats;
+            to.seen.collision_bound += stats.collision_bound;
+        }
         self.ports.each(&mut |_, port| {
             port.unfinished(&mut |task, epoch, attempt| to.unfinished.push((task, epoch, attempt)));
         });

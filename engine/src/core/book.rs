@@ -8,10 +8,12 @@ use acker::{Delta, RootId};
 use hashbrown::HashMap;
 
 use super::epochs::EpochCounts;
+use super::lineage;
 use super::port::{Ended, Run};
 use super::shared::Shared;
 use super::{Epoch, Nanos, TaskId, VerdictOp};
 use crate::batch::{Batch, cut};
+use crate::config::Exhausted;
 use crate::grouping::CopyItem;
 
 /// A root without a verdict.
@@ -22,7 +24,20 @@ struct Root<B: Batch> {
     task: TaskId,
     epoch: Epoch,
     born: Nanos,
+    /// The lineage of its item; of several items each has one of its own, made from it.
+    lineage: u64,
+    /// It was done, and this attempt only checks that it comes out alike.
+    check: bool,
     items: B,
+}
+
+/// The next attempt of a root that is due.
+pub(crate) struct Due<'a, B: Batch> {
+    pub(crate) epoch: Epoch,
+    pub(crate) task: TaskId,
+    pub(crate) run: Run,
+    pub(crate) lineage: u64,
+    pub(crate) items: &'a B,
 }
 
 impl<B: Batch> Drop for Root<B> {
@@ -65,6 +80,12 @@ const RESERVE: usize = 1 << 16;
 const LARGE: usize = 4 << 10;
 const LARGE_CLOSE: usize = 512 << 10;
 
+/// Whether the checking mode tries a root once more after it is done.
+fn sampled(lineage: u64, cx: &Shared) -> bool {
+    let ppm = u64::from(cx.plan.config.check_ppm);
+    ppm > 0 && cx.plan.config.exactly_once() && lineage::pick(lineage, 0, 1_000_000) < ppm
+}
+
 impl<B: Batch> Book<B> {
     /// Sets memory aside for `roots` unfinished roots, so that a steady run allocates nothing.
     pub(crate) fn reserve(&mut self, roots: usize) {
@@ -77,21 +98,23 @@ impl<B: Batch> Book<B> {
         self.large = LARGE;
     }
 
-    /// Opens a root of `task` whose items `fill` provides, and starts its first attempt.
+    /// Opens a root of `task` whose items `fill` provides, and starts its first attempt. Returns it
+    /// with its lineage.
     pub(crate) fn open(
         &mut self,
         task: TaskId,
         epoch: Epoch,
         cx: &mut Shared,
         fill: impl FnOnce(&mut B),
-    ) -> Run {
+    ) -> (Run, u64) {
         let mut items = self.spare.pop_front().unwrap_or_default();
         fill(&mut items);
         let id = cx.root_ids.next_id().get();
-        let root = Root { id, attempt: 1, task, epoch, born: cx.now.mono, items };
+        let (lineage, born) = (lineage::of_root(id), cx.now.mono);
+        let root = Root { id, attempt: 1, task, epoch, born, lineage, check: false, items };
         self.epochs.add(epoch, 1);
         let slot = self.put(root);
-        self.start(slot, id, 1)
+        (self.start(slot, id, 1), lineage)
     }
 
     fn put(&mut self, root: Root<B>) -> u32 {
@@ -119,7 +142,14 @@ impl<B: Batch> Book<B> {
     ) -> Option<Ended> {
         let slot = self.by_track.remove(&verdict.track)?;
         let mut root = self.slots.get_mut(slot as usize)?.take()?;
-        let Some(reason) = &verdict.failed else {
+        let failed = verdict.failed.as_ref().filter(|_| !root.check);
+        let Some(reason) = failed else {
+            if !root.check && root.items.len() == 1 && sampled(root.lineage, cx) {
+                root.check = true;
+                self.slots[slot as usize] = Some(root);
+                self.due.push(Reverse((cx.now.clock, slot)));
+                return Some(Ended::Retry);
+            }
             self.epochs.add(root.epoch, -1);
             let bytes = root.items.size();
             let ended = Ended::Acked { task: root.task, bytes, born: root.born };
@@ -134,6 +164,9 @@ impl<B: Batch> Book<B> {
             self.epochs.add(root.epoch, -1);
             let (task, bytes) = (root.task, root.items.size());
             self.free.push(slot);
+            if cx.plan.config.exactly_once() && cx.plan.config.exhausted == Exhausted::Stop {
+                cx.exhausted(root.task, root.epoch, root.attempt, reason);
+            }
             let item = Box::new(std::mem::take(&mut root.items));
             cx.bury(root.task, root.epoch, root.attempt, Arc::clone(reason), item);
             return Some(Ended::Dead { task, bytes });
@@ -167,6 +200,8 @@ impl<B: Batch> Book<B> {
                     task: root.task,
                     epoch: root.epoch,
                     born: root.born,
+                    lineage: lineage::item(root.lineage, i, root.items.len()),
+                    check: false,
                     items,
                 };
                 self.epochs.add(root.epoch, 1);
@@ -192,11 +227,7 @@ impl<B: Batch> Book<B> {
     }
 
     /// Starts the next attempt of a root that is due, if it is of epoch `of` (or that is `None`).
-    pub(crate) fn next_due(
-        &mut self,
-        of: Option<Epoch>,
-        cx: &mut Shared,
-    ) -> Option<(Epoch, TaskId, Run, &B)> {
+    pub(crate) fn next_due(&mut self, of: Option<Epoch>, cx: &mut Shared) -> Option<Due<'_, B>> {
         let &Reverse((at, slot)) = self.due.peek()?;
         let root = self.slots.get_mut(slot as usize)?.as_mut()?;
         if at > cx.now.clock || of.is_some_and(|of| of != root.epoch) {
@@ -205,9 +236,10 @@ impl<B: Batch> Book<B> {
         self.due.pop();
         root.attempt += 1;
         let (id, attempt, epoch, task) = (root.id, root.attempt, root.epoch, root.task);
+        let lineage = root.lineage;
         let run = self.start(slot, id, attempt);
         let items = &self.slots.get(slot as usize)?.as_ref()?.items;
-        Some((epoch, task, run, items))
+        Some(Due { epoch, task, run, lineage, items })
     }
 
     /// The least epoch of which a root has no verdict, with a task that has one of that epoch.

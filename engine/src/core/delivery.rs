@@ -41,6 +41,8 @@ pub(crate) struct Part<B> {
     pub(crate) items: B,
     /// Which run each tuple hangs from; empty where roots are not tracked.
     pub(crate) spans: Vec<Span>,
+    /// Exactly once: the lineage of each item.
+    pub(crate) lineages: Vec<u64>,
     /// Tuples lost on the way, by place, rising.
     pub(crate) lost: Vec<u32>,
 }
@@ -78,6 +80,7 @@ impl<B: Batch> Delivery<B> {
         for part in &mut self.parts {
             cut(&mut part.items, 0);
             part.spans.clear();
+            part.lineages.clear();
             part.lost.clear();
         }
         self.runs.clear();
@@ -134,7 +137,12 @@ impl<B: Batch> AnyDelivery for Delivery<B> {
             for i in 0..part.items.len() {
                 copy(&part.items, i, &mut items);
             }
-            other.parts.push(Part { items, spans: part.spans.clone(), lost: part.lost.clone() });
+            other.parts.push(Part {
+                items,
+                spans: part.spans.clone(),
+                lineages: part.lineages.clone(),
+                lost: part.lost.clone(),
+            });
         }
         other.runs.clone_from(&self.runs);
         other.tuples = self.tuples;

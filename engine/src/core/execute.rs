@@ -2,17 +2,27 @@
 
 use acker::{Delta, Update};
 
-use super::Epoch;
 use super::bolt_host::BoltHost;
+use super::check::Check;
 use super::contract::Sink;
 use super::delivery::{Delivery, Part};
 use super::host::{Cursor, Work, fail_run, guarded};
 use super::port::{Ports, Run};
 use super::shared::Shared;
+use super::{Epoch, lineage};
 use crate::batch::Batch;
 use crate::component::Execute;
 use crate::emitter::Emitter;
-use crate::report::{Reason, chain};
+use crate::report::{Reason, RunError, chain};
+
+/// Tuples that were passed over.
+#[derive(Clone, Copy, Debug, Default)]
+struct Skipped {
+    /// Lost on the way.
+    lost: u64,
+    /// Applied before.
+    repeated: u64,
+}
 
 /// How a stretch of tuples of one task ended.
 enum Stretch {
@@ -28,6 +38,10 @@ enum Stretch {
     Panicked(String),
     /// This tuple's record of this size was too large.
     TooLarge(usize),
+    /// Exactly once: a bolt that keeps state emitted in execute.
+    Misplaced,
+    /// The checking mode: this tuple's replay led to another number of tuples.
+    Differs,
 }
 
 /// Works on a batch of input type `B`: task by task, tuple by tuple.
@@ -58,9 +72,11 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         let id = host.tasks[task].id;
         sink.enter(id);
         let from = cursor.at;
-        let mut lost = 0;
+        let mut skipped = Skipped::default();
         while cursor.at < len {
-            let stretch = stretch(host, task, part, cursor, tracked, runs, from, &mut lost, sink);
+            let check = cx.check.as_mut();
+            let stretch =
+                stretch(host, task, part, cursor, tracked, runs, from, &mut skipped, check, sink);
             let run = part.spans.get(cursor.span).map_or(0, |span| span.run);
             let (component, index) = (|| cx.name_of(id).to_owned(), cx.index_of(id));
             let reason = match stretch {
@@ -83,6 +99,28 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
                 Stretch::Failed(message) => {
                     Reason::Failed { component: component(), task: index, message }
                 }
+                // The state may be torn: nothing that it counts can be trusted any more.
+                Stretch::Panicked(message) if host.seen.is_some() => {
+                    cx.fatal.get_or_insert(RunError::Callback {
+                        call: "execute",
+                        component: component(),
+                        task: index,
+                        epoch,
+                        message,
+                    });
+                    going = false;
+                    break;
+                }
+                Stretch::Misplaced => {
+                    host.misplaced("execute", id, cx);
+                    going = false;
+                    break;
+                }
+                Stretch::Differs => {
+                    cx.differs(host.component, epoch);
+                    going = false;
+                    break;
+                }
                 Stretch::Panicked(message) => {
                     Reason::Panicked { component: component(), task: index, message }
                 }
@@ -100,7 +138,8 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         }
         host.keep_wake(task);
         let emitted = host.emitted();
-        let executed = (cursor.at - from) as u64 - lost;
+        let Skipped { lost, repeated } = skipped;
+        let executed = (cursor.at - from) as u64 - lost - repeated;
         let cost = cx.spent(sink.lap(id, executed));
         let figures = &mut host.tasks[task];
         figures.emitted += emitted;
@@ -108,6 +147,7 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         figures.charge(cost);
         cx.edges[edge].executed += executed;
         cx.edges[edge].lost += lost;
+        cx.edges[edge].repeated += repeated;
         if !going {
             return false;
         }
@@ -132,11 +172,14 @@ fn stretch<Bl: Execute<B>, B: Batch>(
     tracked: bool,
     runs: &mut [Run],
     from: usize,
-    lost: &mut u64,
+    skipped: &mut Skipped,
+    mut check: Option<&mut Check>,
     sink: &mut dyn Sink,
 ) -> Stretch {
     let bolt = &mut host.bolts[task];
     let (ports, state) = (&mut host.ports, &mut host.state);
+    let (component, epoch, input) = (u64::from(host.component), state.epoch, state.input);
+    let mut seen = host.seen.as_mut().map(|seen| seen.page(epoch));
     let (items, spans) = (&part.items, &part.spans[..]);
     let len = items.len();
     let (at, span, next_lost) = (&mut cursor.at, &mut cursor.span, &mut cursor.lost);
@@ -153,7 +196,16 @@ fn stretch<Bl: Execute<B>, B: Batch>(
                     run.tainted = true;
                 }
                 *next_lost += 1;
-                *lost += 1;
+                skipped.lost += 1;
+                *at += 1;
+                continue;
+            }
+            // Named only under exactly once.
+            let lineage = part.lineages.get(*at).copied();
+            if let (Some(seen), Some(lineage)) = (&mut seen, lineage)
+                && seen.repeats(lineage, input)
+            {
+                skipped.repeated += 1;
                 *at += 1;
                 continue;
             }
@@ -163,7 +215,24 @@ fn stretch<Bl: Execute<B>, B: Batch>(
             if let Some(size) = state.oversize {
                 return Stretch::TooLarge(size);
             }
+            if let Some(lineage) = lineage {
+                let counts = ports.counts();
+                match (&mut seen, &mut check) {
+                    (Some(_), _) if counts > 0 => return Stretch::Misplaced,
+                    (Some(seen), _) => seen.note(lineage, input),
+                    (None, Some(check)) => {
+                        let of = lineage::by_input(lineage, input);
+                        if !check.agrees(epoch, of, component, counts) {
+                            return Stretch::Differs;
+                        }
+                    }
+                    (None, None) => {}
+                }
+            }
             let due = ports.finish_tuple(run, tracked);
+            if let Some(lineage) = lineage {
+                ports.descend(lineage::by_input(lineage, input));
+            }
             *at += 1;
             if due {
                 return Stretch::Buffered;

@@ -101,6 +101,9 @@ impl Worker {
             Word::Watermark { epoch, mark } => self.cx.watermarks.give(epoch, mark),
             Word::ClosedBelow(epoch) => {
                 self.acker.forget_below(epoch);
+                if let Some(check) = &mut self.cx.check {
+                    check.forget_below(epoch);
+                }
                 self.cx.watermarks.forget_below(epoch);
             }
             Word::Drain => {

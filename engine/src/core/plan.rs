@@ -12,6 +12,8 @@ pub struct ComponentPlan {
     pub name: String,
     /// Whether it is a spout.
     pub spout: bool,
+    /// Whether it keeps state that exactly once is to keep exact: keyed, or declared so.
+    pub stateful: bool,
     /// Its tasks.
     pub tasks: u32,
     /// The number of its task 0 within the topology.

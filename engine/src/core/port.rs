@@ -6,8 +6,9 @@ use core::fmt;
 
 use acker::{Delta, RootId};
 
-use super::book::Book;
-use super::route::Edge;
+use super::book::{Book, Due};
+use super::lineage;
+use super::route::{Edge, Tags};
 use super::shared::Shared;
 use super::{EdgeId, Epoch, Nanos, Plan, TaskId, WorkerId};
 use crate::batch::{Batch, Places, cut};
@@ -42,6 +43,10 @@ pub(crate) struct Span {
 pub struct Port<B: Batch> {
     pub(crate) items: B,
     pub(crate) spans: Vec<Span>,
+    /// Exactly once: the lineage of each finished item.
+    pub(crate) lineages: Vec<u64>,
+    /// This stream, as lineages know it.
+    pub(crate) origin: u64,
     /// Items of finished tuples; those after it belong to the call under way.
     pub(crate) done: usize,
     /// Buffered records over the size limit: place and size.
@@ -67,6 +72,8 @@ impl<B: Batch> Default for Port<B> {
         Port {
             items: B::default(),
             spans: Vec::new(),
+            lineages: Vec::new(),
+            origin: 0,
             done: 0,
             oversize: Vec::new(),
             batch: 1,
@@ -93,6 +100,10 @@ pub trait Ports: Default + Send {
     fn finish_tuple(&mut self, run: u32, tracked: bool) -> bool;
     /// Forgets what was emitted since the last tuple.
     fn rollback(&mut self);
+    /// Items emitted since the last tuple, on each stream, mixed: equal where the numbers are.
+    fn counts(&self) -> u64;
+    /// Gives the items that the last tuple led to their lineages.
+    fn descend(&mut self, parent: u64);
     /// Visits each port.
     fn each(&mut self, f: &mut dyn FnMut(usize, &mut dyn AnyPort));
     /// Gives each port the edges of its stream.
@@ -104,6 +115,10 @@ impl Ports for () {
         false
     }
     fn rollback(&mut self) {}
+    fn counts(&self) -> u64 {
+        0
+    }
+    fn descend(&mut self, _: u64) {}
     fn each(&mut self, _: &mut dyn FnMut(usize, &mut dyn AnyPort)) {}
     fn attach(&mut self, _: &[(u32, Box<dyn Any + Send + Sync>)], _: &Plan, _: WorkerId) {}
 }
@@ -131,6 +146,19 @@ impl<B: Batch> Ports for Port<B> {
         self.oversize.clear();
     }
 
+    #[inline]
+    fn counts(&self) -> u64 {
+        (self.items.len() - self.done) as u64
+    }
+
+    #[inline]
+    fn descend(&mut self, parent: u64) {
+        let first = self.lineages.len();
+        let origin = self.origin;
+        let places = 0..(self.items.len() - first) as u64;
+        self.lineages.extend(places.map(|place| lineage::child(parent, origin, place)));
+    }
+
     fn each(&mut self, f: &mut dyn FnMut(usize, &mut dyn AnyPort)) {
         f(0, self);
     }
@@ -156,6 +184,16 @@ macro_rules! ports {
             }
             fn rollback(&mut self) {
                 $(self.$n.rollback();)+
+            }
+            #[inline]
+            fn counts(&self) -> u64 {
+                let mut counts = 0_u64;
+                $(counts = counts.rotate_left(21) ^ self.$n.counts();)+
+                counts
+            }
+            #[inline]
+            fn descend(&mut self, parent: u64) {
+                $(self.$n.descend(parent);)+
             }
             fn each(&mut self, f: &mut dyn FnMut(usize, &mut dyn AnyPort)) {
                 $(f($n, &mut self.$n);)+
@@ -246,16 +284,19 @@ impl<B: Batch> AnyPort for Port<B> {
             let last = self.edges.len().saturating_sub(1);
             for (i, edge) in self.edges.iter_mut().enumerate() {
                 let copy = if i == last { None } else { self.copy };
-                edge.route(&mut self.items, copy, &self.spans, roots, epoch, cx);
+                let tags = Tags { spans: &self.spans, lineages: &self.lineages };
+                edge.route(&mut self.items, copy, tags, roots, epoch, cx);
             }
             cut(&mut self.items, 0);
             if len > 16 * self.batch || size / 2 > self.batch_bytes {
                 // One call emitted far more than a batch: that memory is not kept for the next.
                 self.items = B::default();
                 self.spans = Vec::new();
+                self.lineages = Vec::new();
             }
         }
         self.spans.clear();
+        self.lineages.clear();
         self.done = 0;
     }
 
@@ -304,11 +345,15 @@ impl<B: Batch> AnyPort for Port<B> {
             return None;
         }
         let len = self.items.len();
-        Some(self.book.open(task, epoch, cx, |kept| {
+        let (run, lineage) = self.book.open(task, epoch, cx, |kept| {
             for i in 0..len {
                 keep(&self.items, i, kept);
             }
-        }))
+        });
+        if cx.plan.config.exactly_once() {
+            self.lineages.extend((0..len).map(|i| lineage::item(lineage, i, len)));
+        }
+        Some(run)
     }
 
     fn verdict(&mut self, verdict: &super::VerdictOp, cx: &mut Shared) -> Option<Ended> {
@@ -326,12 +371,17 @@ impl<B: Batch> AnyPort for Port<B> {
         cx: &mut Shared,
     ) -> Option<Epoch> {
         let keep = self.keep?;
+        let exactly_once = cx.plan.config.exactly_once();
         let mut epoch = None;
         while self.items.len() < self.batch && self.items.size() < self.batch_bytes {
-            let Some((of, task, run, kept)) = self.book.next_due(epoch, cx) else { break };
+            let Some(due) = self.book.next_due(epoch, cx) else { break };
+            let Due { epoch: of, task, run, lineage, items: kept } = due;
             epoch = Some(of);
             for i in 0..kept.len() {
                 keep(kept, i, &mut self.items);
+            }
+            if exactly_once {
+                self.lineages.push(lineage);
             }
             let at = u32::try_from(runs.len()).unwrap_or(u32::MAX);
             runs.push(run);

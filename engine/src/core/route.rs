@@ -4,6 +4,7 @@ use core::fmt;
 
 use super::delivery::{AnyDelivery, Delivery};
 use super::host::guarded;
+use super::lineage;
 use super::port::{Run, Span};
 use super::shared::Shared;
 use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, Plan, TaskId, WorkerId};
@@ -27,6 +28,15 @@ impl<B: Batch> fmt::Debug for EdgeDef<B> {
             .field("to", &self.to)
             .finish_non_exhaustive()
     }
+}
+
+/// What is known of buffered items beside themselves.
+#[derive(Clone, Copy)]
+pub(crate) struct Tags<'a> {
+    /// The runs that they hang from, where roots are tracked.
+    pub(crate) spans: &'a [Span],
+    /// Their lineages, under exactly once.
+    pub(crate) lineages: &'a [u64],
 }
 
 /// A batch filling up for one worker.
@@ -142,7 +152,7 @@ impl<B: Batch> Edge<B> {
         &mut self,
         items: &mut B,
         copy: Option<CopyItem<B>>,
-        spans: &[Span],
+        tags: Tags<'_>,
         roots: &mut [Run],
         epoch: Epoch,
         cx: &mut Shared,
@@ -154,7 +164,7 @@ impl<B: Batch> Edge<B> {
         if let Rule::All(copy) = self.rule {
             let len = items.len();
             for task in 0..self.tasks {
-                let mut placer = Placer { edge: self, spans, span: 0, roots, epoch, cx };
+                let mut placer = Placer { edge: self, tags, span: 0, roots, epoch, cx };
                 for i in 0..len {
                     if let Some(part) = placer.place_at(i, task) {
                         copy(items, i, part);
@@ -164,9 +174,10 @@ impl<B: Batch> Edge<B> {
             self.seal_full(cx);
             return;
         }
-        self.choose(items);
+        self.choose(items, tags.lineages);
+        self.check(tags.lineages, epoch, cx);
         let len = items.len();
-        let mut placer = Placer { edge: self, spans, span: 0, roots, epoch, cx };
+        let mut placer = Placer { edge: self, tags, span: 0, roots, epoch, cx };
         match copy {
             None => items.scatter(&mut placer),
             Some(copy) => {
@@ -203,8 +214,8 @@ impl<B: Batch> Edge<B> {
         }
     }
 
-    /// Fills `chosen` with the task of each item.
-    fn choose(&mut self, items: &B) {
+    /// Fills `chosen` with the task of each item: by its lineage where it has one.
+    fn choose(&mut self, items: &B, lineages: &[u64]) {
         let (len, tasks) = (items.len(), self.tasks);
         self.chosen.clear();
         match &self.rule {
@@ -221,10 +232,17 @@ impl<B: Batch> Edge<B> {
                     u32::try_from(task).unwrap_or(0)
                 }));
             }
+            Rule::Shuffle if !lineages.is_empty() => self.pick(lineages, u64::from(tasks)),
             Rule::Shuffle => {
                 for _ in 0..len {
                     self.chosen.push(self.turn);
                     self.turn = if self.turn + 1 >= tasks { 0 } else { self.turn + 1 };
+                }
+            }
+            Rule::LocalOrShuffle if !lineages.is_empty() => {
+                self.pick(lineages, self.near.len() as u64);
+                for task in &mut self.chosen {
+                    *task = self.near.get(*task as usize).copied().unwrap_or(0);
                 }
             }
             Rule::LocalOrShuffle => {
@@ -242,6 +260,22 @@ impl<B: Batch> Edge<B> {
             }
             Rule::Weighted(weights) => {
                 let total: i128 = weights.iter().map(|&w| i128::from(w)).sum();
+                if !lineages.is_empty() {
+                    let (salt, all) = (u64::from(self.id), u64::try_from(total).unwrap_or(1));
+                    self.chosen.extend(lineages.iter().map(|&of| {
+                        let mut left = lineage::pick(of, salt, all);
+                        let mut task = 0;
+                        for (at, &weight) in (0..).zip(weights) {
+                            task = at;
+                            match left.checked_sub(weight) {
+                                Some(rest) => left = rest,
+                                None => break,
+                            }
+                        }
+                        task
+                    }));
+                    return;
+                }
                 for _ in 0..len {
                     // Smooth weighted round robin: all gain their weight, the richest pays the sum.
                     let mut best = 0;
@@ -259,6 +293,31 @@ impl<B: Batch> Edge<B> {
                 }
             }
             Rule::All(_) => {}
+        }
+    }
+
+    /// Picks one of `n` for each item: the same at every attempt.
+    fn pick(&mut self, lineages: &[u64], n: u64) {
+        let salt = u64::from(self.id);
+        let picks = lineages.iter().map(|&of| lineage::pick(of, salt, n));
+        self.chosen.extend(picks.map(|pick| u32::try_from(pick).unwrap_or(0)));
+    }
+
+    /// The checking mode: whether user code sends each item where it sent it before.
+    fn check(&self, lineages: &[u64], epoch: Epoch, cx: &mut Shared) {
+        let Some(check) = &mut cx.check else { return };
+        let place = 1 << 32 | u64::from(self.id);
+        let mut agrees = |(of, print): (&u64, u64)| check.agrees(epoch, *of, place, print);
+        let same = match self.rule {
+            Rule::Fields(_) => lineages.iter().zip(self.hashes.iter().copied()).all(&mut agrees),
+            Rule::Direct(_) => lineages
+                .iter()
+                .zip(self.chosen.iter().map(|&task| u64::from(task)))
+                .all(&mut agrees),
+            _ => true,
+        };
+        if !same {
+            cx.differs(cx.plan.edges[self.id as usize].from, epoch);
         }
     }
 
@@ -328,7 +387,7 @@ impl<B: Batch> Edge<B> {
 /// Puts item after item into the batch of its task's worker, and hangs it from its root.
 struct Placer<'a, B: Batch> {
     edge: &'a mut Edge<B>,
-    spans: &'a [Span],
+    tags: Tags<'a>,
     span: usize,
     roots: &'a mut [Run],
     epoch: Epoch,
@@ -362,12 +421,18 @@ impl<B: Batch> Placer<'_, B> {
             delivery.parts.push(super::delivery::Part {
                 items: B::default(),
                 spans: Vec::new(),
+                lineages: Vec::new(),
                 lost: Vec::new(),
             });
         }
         delivery.tuples += 1;
         delivery.turn_to(local);
         let part = delivery.parts.get_mut(local)?;
+        if let Some(&of) = self.tags.lineages.get(i) {
+            // Each copy of `all` grouping is a tuple of its own.
+            let all = matches!(self.edge.rule, Rule::All(_));
+            part.lineages.push(if all { lineage::copy(of, task) } else { of });
+        }
         if run != NO_RUN {
             if open.last != run {
                 // The tuples of one root that travel together hang from one id.
@@ -390,7 +455,7 @@ impl<B: Batch> Placer<'_, B> {
     /// The run that item `i` hangs from; items come in order (again from 0 for `all`).
     #[inline]
     fn run_of(&mut self, i: usize) -> u32 {
-        while let Some(span) = self.spans.get(self.span) {
+        while let Some(span) = self.tags.spans.get(self.span) {
             if (span.end as usize) > i {
                 return span.run;
             }

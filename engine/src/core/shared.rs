@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use acker::{IdGen, RootId, Update};
 
+use super::check::Check;
 use super::message::{AckKind, AckOp, Change, FailOp, InitOp};
 use super::outbox::Outbox;
 use super::{ComponentId, Epoch, Nanos, Plan, TaskId, WorkerId};
@@ -75,6 +76,8 @@ pub struct Shared {
     pub(crate) astray: Vec<(u32, Reason)>,
     pub(crate) fatal: Option<RunError>,
     pub(crate) watermarks: Watermarks,
+    /// The checking mode.
+    pub(crate) check: Option<Check>,
 }
 
 impl Shared {
@@ -101,6 +104,7 @@ impl Shared {
             astray: Vec::new(),
             fatal: None,
             watermarks: Watermarks::default(),
+            check: (config.exactly_once() && config.check_ppm > 0).then(Check::default),
         }
     }
 
@@ -136,6 +140,23 @@ impl Shared {
 
     pub(crate) fn fail(&mut self, track: RootId, epoch: Epoch, reason: Reason) {
         self.fails.push(FailOp { track, epoch, reason: Arc::new(reason) });
+    }
+
+    /// An exactly-once root is out of attempts, and the run is to end for it.
+    pub(crate) fn exhausted(&mut self, task: TaskId, epoch: Epoch, attempts: u32, why: &Reason) {
+        self.fatal.get_or_insert(RunError::Exhausted {
+            component: self.name_of(task).to_owned(),
+            task: self.index_of(task),
+            epoch,
+            attempts,
+            reason: why.to_string(),
+        });
+    }
+
+    /// A replay of a tuple led to something else than it did before.
+    pub(crate) fn differs(&mut self, component: ComponentId, epoch: Epoch) {
+        let component = self.plan.components[component as usize].name.clone();
+        self.fatal.get_or_insert(RunError::NonDeterministic { component, epoch });
     }
 
     /// Keeps the reason of a failure that no root will tell.

@@ -141,14 +141,18 @@ impl<S: Spout> SpoutHost<S> {
         self.owners.clear();
         self.port.finish_tuple(0, false);
         if let (true, Some(keep)) = (cx.tracked(), self.port.keep) {
-            let Port { items, book, spans, .. } = &mut self.port;
+            let Port { items, book, spans, lineages, .. } = &mut self.port;
+            let exactly_once = cx.plan.config.exactly_once();
             let mut bytes = 0;
             for i in 0..len {
-                let run = book.open(id, epoch, cx, |kept| {
+                let (run, lineage) = book.open(id, epoch, cx, |kept| {
                     keep(items, i, kept);
                     bytes += kept.size();
                 });
                 self.runs.push(run);
+                if exactly_once {
+                    lineages.push(lineage);
+                }
                 self.owners.push(id);
                 let i = u32::try_from(i).unwrap_or(u32::MAX);
                 spans.push(Span { run: i, end: i + 1 });

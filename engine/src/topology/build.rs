@@ -10,6 +10,7 @@ use super::{BuildError, BuildErrors, MakeHost, Stream, StreamMaker, Topology};
 use crate::batch::{Batch, CloneBatch};
 use crate::component::{Bolt, BoxError, Execute, Spout, TaskContext};
 use crate::config::Config;
+use crate::core::lineage;
 use crate::core::port::{Port, Ports};
 use crate::core::{
     BoltHost, ComponentId, ComponentPlan, EdgeDef, EdgeId, EdgePlan, Plan, SpoutHost, Tables,
@@ -32,6 +33,7 @@ struct Declared {
     tasks: u32,
     spout: bool,
     repeatable: bool,
+    stateful: bool,
     outgoing: Outgoing,
     inputs: Vec<EdgeId>,
     finish: Option<Finish>,
@@ -145,6 +147,7 @@ impl TopologyBuilder {
             tasks,
             spout,
             repeatable,
+            stateful: false,
             outgoing: Vec::new(),
             inputs: Vec::new(),
             finish: None,
@@ -173,6 +176,7 @@ impl TopologyBuilder {
             components.push(ComponentPlan {
                 name: declared.name.clone(),
                 spout: declared.spout,
+                stateful: declared.stateful || self.is_keyed(declared),
                 tasks: declared.tasks,
                 first_task,
                 rank: 0,
@@ -201,6 +205,10 @@ impl TopologyBuilder {
             }
         }
         Ok(Topology { plan: Arc::new(plan), makers, graph })
+    }
+
+    fn is_keyed(&self, component: &Declared) -> bool {
+        component.inputs.iter().any(|&edge| self.edges[edge as usize].grouping == "fields")
     }
 
     fn check_components(&self, config: &Config, errors: &mut Vec<BuildError>) {
@@ -235,10 +243,8 @@ impl TopologyBuilder {
             if component.spout && config.tracked() && !component.repeatable {
                 errors.push(BuildError::NotRepeatable { component: name.clone() });
             }
-            let keyed =
-                component.inputs.iter().any(|&edge| self.edges[edge as usize].grouping == "fields");
             if let Some(bits) = config.slot_bits
-                && keyed
+                && self.is_keyed(component)
                 && bits < 64
                 && u64::from(component.tasks) > 1 << bits
             {
@@ -341,6 +347,23 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
         self
     }
 
+    /// Says that the bolt keeps state which [`ExactlyOnce`](crate::Guarantee::ExactlyOnce) is to keep
+    /// exact though no input of it is keyed (a keyed bolt is taken to keep state anyway). Other
+    /// guarantees make no difference.
+    ///
+    /// Under exactly once such a bolt drops the tuples that it has applied before, and in turn:
+    /// - it emits only in `close`;
+    /// - an `Err` of `execute` promises that the state is as it was before the call;
+    /// - a panic in `execute` may have torn the state, and is taken like one in `close`;
+    /// - order is not kept: updates must commute, or be sorted in `close`.
+    ///
+    /// All other bolts must be functions of the tuple alone, emit only in `execute`, and their direct
+    /// groupings too; every other choice of a task is made by the tuple's lineage.
+    pub fn stateful(self) -> Self {
+        self.topology.components[self.id as usize].stateful = true;
+        self
+    }
+
     /// Ends the declaration; returns the bolt's output streams.
     pub fn done(self) -> <Bl::Out as Outputs>::Streams {
         let BoltBuilder { topology, id, make, keep, inputs } = self;
@@ -352,14 +375,13 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
                 }
                 ports.attach(&outgoing, plan, me);
                 let contexts = contexts(id, plan, me);
-                let limit = plan.config.record_limit;
                 Box::new(BoltHost::new(
                     id,
                     Arc::clone(&make),
                     inputs.clone(),
                     ports,
                     contexts,
-                    limit,
+                    plan,
                 ))
             })
         }));
@@ -382,6 +404,7 @@ pub(crate) fn attach<B: Batch>(
             && let Some(def) = def.downcast_ref::<EdgeDef<B>>()
         {
             port.copy = port.copy.or(def.copy);
+            port.origin = lineage::origin(plan.edges[def.id as usize].from, stream);
             port.edges.push(crate::core::Edge::new(def, def.copy.or(port.keep), plan, me));
         }
     }

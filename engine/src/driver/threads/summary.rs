@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::coordinate::Ends;
 use crate::core::{Epoch, Nanos, Plan, Stall, TaskId};
 use crate::report::{
-    AckerStats, DeadLetter, EdgeCounters, Report, StreamStats, WorkerStats, percentiles,
+    AckerStats, DeadLetter, EdgeCounters, Report, SeenStats, StreamStats, WorkerStats, percentiles,
 };
 
 /// What the coordinator knows of a run at its end.
@@ -33,6 +33,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
     let mut tasks = Vec::new();
     let mut workers = Vec::new();
     let mut acker = AckerStats::default();
+    let mut seen = SeenStats::default();
     let mut failed = 0;
     let mut unfinished = Vec::new();
     let mut failures = Vec::new();
@@ -51,6 +52,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
             sum.transferred += edge.transferred;
             sum.executed += edge.executed;
             sum.lost += edge.lost;
+            sum.repeated += edge.repeated;
             sum.astray += edge.astray;
         }
         acker.peak_live += figures.acker.peak_live;
@@ -58,6 +60,9 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         acker.updates += figures.acker.updates;
         acker.late += figures.acker.late;
         acker.false_ack_bound += figures.acker.false_ack_bound;
+        seen.peak += figures.seen.peak;
+        seen.repeats += figures.seen.repeats;
+        seen.collision_bound += figures.seen.collision_bound;
         failed += figures.failed_attempts;
         unfinished.append(&mut figures.unfinished);
         failures.append(&mut figures.failures);
@@ -117,6 +122,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         unfinished,
         latency: latency.as_ref().and_then(percentiles),
         acker,
+        seen,
         streams: streams.collect(),
         tasks,
         workers,
