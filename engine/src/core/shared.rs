@@ -75,6 +75,8 @@ pub struct Shared {
     pub(crate) astray: Vec<(u32, Reason)>,
     pub(crate) fatal: Option<RunError>,
     pub(crate) watermarks: Watermarks,
+    /// What this worker begins with, in a later incarnation than the first.
+    pub(crate) resume: Option<Arc<super::Resume>>,
 }
 
 impl Shared {
@@ -101,6 +103,7 @@ impl Shared {
             astray: Vec::new(),
             fatal: None,
             watermarks: Watermarks::default(),
+            resume: None,
         }
     }
 
