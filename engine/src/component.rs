@@ -20,10 +20,24 @@ pub enum Poll {
     End,
 }
 
+/// Where a spout of a later incarnation is to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Seek<'a> {
+    /// Right after all that was emitted up to this [`Spout::position`].
+    To(&'a [u8]),
+    /// At most once: behind all that may have been emitted, so that none of it comes again.
+    Onward,
+}
+
 /// A source of records. Every record that it emits is a root, tracked to its end.
 ///
 /// `next` must not block: read files and sockets on a thread of your own and wake the task by
 /// [`TaskContext::waker`].
+///
+/// After a crash a topology goes on with new instances of all its components, if every spout can
+/// say where it is and go back there: see [`Spout::position`] and [`Spout::seek`]. A spout has no
+/// state but what its position covers.
 pub trait Spout: Send + 'static {
     /// The batch type of its stream.
     type Out: Batch;
@@ -33,13 +47,31 @@ pub trait Spout: Send + 'static {
     /// # Errors
     /// An error ends the topology, with the component, the task and the reason.
     fn next(&mut self, out: &mut SpoutEmitter<'_, Self::Out>) -> Result<Poll, BoxError>;
+
+    /// Where it is: what [`seek`](Spout::seek) needs to go on right after all that it has emitted.
+    /// `None` where it cannot: then a crash ends the topology. Asked for as it is opened, and as it
+    /// leaves an epoch; never where [`restarts`](crate::Config::restarts) is 0.
+    fn position(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Goes to a place. Called once, before the first `next`, on the instance of an incarnation
+    /// after a crash.
+    ///
+    /// # Errors
+    /// An error ends the topology, and names the crash as well.
+    fn seek(&mut self, to: Seek<'_>) -> Result<(), BoxError> {
+        let _ = to;
+        Err("this spout cannot go on after a crash".into())
+    }
 }
 
 /// A worker on tuples. What it takes in is said by [`Execute`], once for each input type.
 ///
 /// A panic or an `Err` in `execute` fails the tuple's root with that reason and rolls back what
 /// the call emitted; the task goes on. In `flush`, `close` and `timer` there is no tuple to blame:
-/// they end the topology.
+/// all components start anew, without their state, where every spout can go back
+/// ([`Spout::position`]); else, and where that does not help, they end the topology.
 pub trait Bolt: Send + 'static {
     /// Its output streams: `()`, one batch type, or a pair or triple of batch types.
     type Out: Outputs;
@@ -48,7 +80,7 @@ pub trait Bolt: Send + 'static {
     /// holds nothing more of them, again after each later batch, and right before `close`.
     ///
     /// # Errors
-    /// Ends the topology.
+    /// Starts the topology anew, or ends it: see above.
     fn flush(&mut self, epoch: Epoch, out: &mut Emitter<'_, Self::Out>) -> Result<(), BoxError> {
         let _ = (epoch, out);
         Ok(())
@@ -58,7 +90,7 @@ pub trait Bolt: Send + 'static {
     /// is tracked, and repeated until it has arrived.
     ///
     /// # Errors
-    /// Ends the topology.
+    /// Starts the topology anew, or ends it: see above.
     fn close(
         &mut self,
         epoch: Epoch,
@@ -72,7 +104,7 @@ pub trait Bolt: Send + 'static {
     /// A time asked for by [`Emitter::wake_at`] has come.
     ///
     /// # Errors
-    /// Ends the topology.
+    /// Starts the topology anew, or ends it: see above.
     fn timer(&mut self, now: Nanos, out: &mut Emitter<'_, Self::Out>) -> Result<(), BoxError> {
         let _ = (now, out);
         Ok(())
@@ -105,6 +137,7 @@ pub struct TaskContext {
     pub(crate) index: u32,
     pub(crate) tasks: u32,
     pub(crate) seed: u64,
+    pub(crate) incarnation: u64,
     pub(crate) waker: std::task::Waker,
 }
 
@@ -137,6 +170,12 @@ impl TaskContext {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
+    }
+
+    /// Which incarnation of the topology this instance is of: 0 at first, one more after each crash.
+    #[must_use]
+    pub fn incarnation(&self) -> u64 {
+        self.incarnation
     }
 
     /// Wakes this task's worker, from any thread: an idle spout is polled again.

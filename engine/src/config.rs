@@ -100,6 +100,10 @@ pub struct Config {
     pub drain: Duration,
     /// Tuples in a million that are lost on their way, for trying out replay.
     pub drop_ppm: u32,
+    /// How often one and the same cause at the same epoch may start all anew, before the run ends
+    /// with it; 0 never. It takes spouts that can go back: see
+    /// [`Spout::position`](crate::Spout::position).
+    pub restarts: u32,
     /// The seed of all that is drawn by lot.
     pub seed: u64,
 }
@@ -131,6 +135,7 @@ impl Default for Config {
             overrun: Duration::from_millis(500),
             drain: Duration::from_secs(30),
             drop_ppm: 0,
+            restarts: 3,
             seed: 0,
         }
     }

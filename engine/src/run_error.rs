@@ -26,6 +26,18 @@ pub enum RunError {
         /// Why.
         message: String,
     },
+    /// A spout could not go on after a crash.
+    #[error("spout {component}[{task}] could not go on: {message} (a new start after: {cause})")]
+    Seek {
+        /// The spout.
+        component: String,
+        /// The task's number, from 0.
+        task: u32,
+        /// Why.
+        message: String,
+        /// What had crashed.
+        cause: String,
+    },
     /// `flush`, `close` or `timer` returned an error or panicked: there is no tuple to blame.
     #[error("{call} of {component}[{task}] failed at epoch {epoch}: {message}")]
     Callback {
@@ -120,6 +132,14 @@ pub enum RunError {
         /// The worker.
         worker: u32,
         /// The panic's message.
+        message: String,
+    },
+    /// A worker was lost: its process or its node is gone, or cannot be reached.
+    #[error("worker {worker} was lost: {message}")]
+    Crashed {
+        /// The worker.
+        worker: u32,
+        /// How.
         message: String,
     },
     /// A thread could not be started.

@@ -216,8 +216,17 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
         self.component
     }
 
-    fn open(&mut self, waker: &std::task::Waker, sink: &mut dyn Sink) -> Result<(), RunError> {
-        open_tasks(&self.make, &mut self.contexts, waker, sink, &mut self.bolts)
+    fn begin_at(&mut self, epoch: Epoch) {
+        self.closed = epoch;
+    }
+
+    fn open(
+        &mut self,
+        waker: &std::task::Waker,
+        cx: &mut Shared,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RunError> {
+        open_tasks(&self.make, &mut self.contexts, waker, cx, sink, &mut self.bolts)
     }
 
     fn dismantle(&mut self) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::frontier::Frontiers;
 pub use super::frontier::Hold;
 use super::message::{Change, Idle, Order, Report, Word};
+use super::restart::Memory;
 use super::{ComponentId, Epoch, Nanos, Plan, TaskId, WorkerId};
 use crate::config::{EpochEnd, whole};
 use crate::topology::Topology;
@@ -70,8 +71,11 @@ struct Reports {
 /// The coordinator of one running topology.
 #[derive(Debug)]
 pub struct Coordinator {
-    plan: Arc<Plan>,
-    incarnation: u64,
+    pub(super) plan: Arc<Plan>,
+    pub(super) incarnation: u64,
+    /// The first epoch of this incarnation.
+    pub(super) base: Epoch,
+    pub(super) memory: Memory,
     frontiers: Frontiers,
     lanes: Vec<Reports>,
     confirmed: Vec<bool>,
@@ -81,22 +85,21 @@ pub struct Coordinator {
     last_end: Nanos,
     /// Whether anything happened since the last epoch ended.
     active: bool,
-    records: u64,
     records_in_epoch: u64,
     spout_tasks: usize,
     ended: Vec<bool>,
     /// Marks of each task, by the epoch up to which they hold.
     marks: Vec<VecDeque<Mark>>,
-    watermark: Option<i64>,
+    pub(super) watermark: Option<i64>,
     watermarked: Epoch,
-    told_closed: Epoch,
+    pub(super) told_closed: Epoch,
     last_epoch: Option<Epoch>,
-    finished: bool,
+    pub(super) finished: bool,
     last_progress: Nanos,
     /// When a stall was last looked for and none was found.
     looked: Nanos,
     stall_told: bool,
-    stalls: Vec<Stall>,
+    pub(super) stalls: Vec<Stall>,
     /// Input frontiers that moved: room for [`Coordinator::advance`].
     moved: Vec<(ComponentId, Epoch)>,
 }
@@ -106,26 +109,32 @@ impl Coordinator {
     #[must_use]
     pub fn new(topology: &Topology, incarnation: u64) -> Self {
         let plan = topology.plan();
+        Coordinator::begin(plan, incarnation, 0, Memory::new(plan.component_of.len()))
+    }
+
+    /// The coordinator of an incarnation that begins at epoch `base`.
+    pub(super) fn begin(plan: &Arc<Plan>, incarnation: u64, base: Epoch, memory: Memory) -> Self {
         let tasks = plan.component_of.len();
         let spouts = plan.components.iter().filter(|c| c.spout);
         Coordinator {
             plan: Arc::clone(plan),
             incarnation,
-            frontiers: Frontiers::new(plan),
+            base,
+            memory,
+            frontiers: Frontiers::new(plan, base),
             lanes: (0..plan.config.workers).map(|_| Reports::default()).collect(),
             confirmed: vec![false; plan.config.workers as usize],
             horizon: 0,
-            current: 0,
+            current: base,
             last_end: 0,
             active: false,
-            records: 0,
             records_in_epoch: 0,
             spout_tasks: spouts.map(|c| c.tasks as usize).sum(),
             ended: vec![false; tasks],
             marks: vec![VecDeque::new(); tasks],
             watermark: None,
-            watermarked: 0,
-            told_closed: 0,
+            watermarked: base,
+            told_closed: base,
             last_epoch: None,
             finished: false,
             last_progress: 0,
@@ -136,11 +145,15 @@ impl Coordinator {
         }
     }
 
-    /// Asks every worker to open its tasks; no spout may stamp before all have confirmed.
+    /// Asks every worker to open its tasks; no spout may stamp before all have confirmed. Of a
+    /// later incarnation too, once its workers are there.
     pub fn start(&mut self, now: Nanos, sink: &mut impl CoordinatorSink) {
         self.last_end = now;
         self.last_progress = now;
-        self.to_all(Word::Prepare(0), sink);
+        self.to_all(Word::Prepare(self.base), sink);
+        if self.memory.draining {
+            self.to_all(Word::Drain, sink);
+        }
     }
 
     /// Takes in what a worker reports.
@@ -169,11 +182,11 @@ impl Coordinator {
     fn take(&mut self, now: Nanos, report: Report, sink: &mut impl CoordinatorSink) {
         let Report { from, mut changes, .. } = report;
         for change in changes.drain(..) {
-            self.apply(from, change);
             if !matches!(change, Change::Held { .. }) {
                 self.last_progress = now;
                 self.stall_told = false;
             }
+            self.apply(from, change);
         }
         sink.recycle(from, changes);
     }
@@ -191,9 +204,10 @@ impl Coordinator {
                 self.frontiers.stamps(task, epoch);
                 self.marks[task as usize].push_back((epoch, mark));
             }
+            Change::Place { task, epoch, place } => self.memory.place(task, epoch, place),
             Change::Records(records) => {
                 self.active = true;
-                self.records += records;
+                self.memory.records += records;
                 self.records_in_epoch += records;
             }
             Change::Ended(task) => self.ended[task as usize] = true,
@@ -242,7 +256,7 @@ impl Coordinator {
             let worker = WorkerId::try_from(at).unwrap_or(WorkerId::MAX);
             let hosted = |c: &ComponentId| self.plan.hosted(*c, worker, 0).next().is_some();
             let component = (0..).take(self.plan.components.len()).find(hosted)?;
-            return Some((component, None, 0, Hold::NotOpened { worker }));
+            return Some((component, None, self.base, Hold::NotOpened { worker }));
         }
         self.frontiers.culprit()
     }
@@ -265,10 +279,11 @@ impl Coordinator {
         self.stall_told
     }
 
-    /// Records that spouts have emitted, as reported so far.
+    /// Records that spouts have emitted, as reported so far: what a later incarnation emits again
+    /// is counted again.
     #[must_use]
     pub fn records(&self) -> u64 {
-        self.records
+        self.memory.records
     }
 
     /// Epochs closed everywhere.
@@ -282,8 +297,10 @@ impl Coordinator {
         std::mem::take(&mut self.stalls)
     }
 
-    /// Tells spouts to emit nothing new: what is under way is finished, then all stops.
+    /// Tells spouts to emit nothing new: what is under way is finished, then all stops. A later
+    /// incarnation is told so from the start: what was under way in a crash is not emitted again.
     pub fn drain(&mut self, sink: &mut impl CoordinatorSink) {
+        self.memory.draining = true;
         self.to_all(Word::Drain, sink);
     }
 
@@ -317,12 +334,14 @@ impl Coordinator {
         let closed = self.frontiers.closed_below();
         if closed > self.told_closed {
             self.told_closed = closed;
+            self.memory.closed(closed);
             self.to_all(Word::ClosedBelow(closed), sink);
         }
         // At most `window` epochs past the last one closed everywhere.
         let horizon = closed + Epoch::from(plan.config.window);
         if horizon > self.horizon {
             self.horizon = horizon;
+            self.memory.begun = true;
             self.to_all(Word::Horizon(horizon), sink);
         }
         self.end_epoch(now, sink);
@@ -362,6 +381,7 @@ impl Coordinator {
             }
             self.watermark = self.watermark.max(least.flatten());
             self.watermarked += 1;
+            self.memory.gave(epoch, self.watermark);
             self.to_all(Word::Watermark { epoch, mark: self.watermark }, sink);
         }
     }

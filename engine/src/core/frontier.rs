@@ -21,7 +21,8 @@ pub(crate) struct Frontiers {
 }
 
 impl Frontiers {
-    pub(crate) fn new(plan: &Arc<Plan>) -> Self {
+    /// Where all epochs below `base` are closed and nothing is under way.
+    pub(crate) fn new(plan: &Arc<Plan>, base: Epoch) -> Self {
         let components = plan.components.len();
         let workers = plan.config.workers as usize;
         let mut order: Vec<ComponentId> =
@@ -31,7 +32,7 @@ impl Frontiers {
         for (task, &worker) in plan.tables.at(0).workers.iter().enumerate() {
             let component = plan.component_of[task] as usize;
             if !plan.components[component].spout {
-                closed[component][worker as usize] = 0;
+                closed[component][worker as usize] = base;
             }
         }
         Frontiers {
@@ -40,9 +41,9 @@ impl Frontiers {
             in_flight: vec![EpochCounts::default(); components],
             closed,
             held: vec![vec![None; workers]; components],
-            stamps: vec![0; plan.component_of.len()],
-            input: vec![0; components],
-            output: vec![0; components],
+            stamps: vec![base; plan.component_of.len()],
+            input: vec![base; components],
+            output: vec![base; components],
         }
     }
 

@@ -80,8 +80,15 @@ impl LocalTask {
 /// A component at one worker.
 pub(crate) trait Host: Send {
     fn component(&self) -> ComponentId;
+    /// All epochs below this one are closed: a later incarnation goes on there.
+    fn begin_at(&mut self, epoch: Epoch);
     /// Makes the instances.
-    fn open(&mut self, waker: &std::task::Waker, sink: &mut dyn Sink) -> Result<(), RunError>;
+    fn open(
+        &mut self,
+        waker: &std::task::Waker,
+        cx: &mut Shared,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RunError>;
     /// Drops the instances one by one, come what may.
     fn dismantle(&mut self);
     /// Works on a batch; `true` once it is done, `false` where it stopped for a full outbox.
@@ -101,8 +108,8 @@ pub(crate) trait Host: Send {
     /// Spouts: nobody knows whether idle tasks are still idle.
     fn wake(&mut self) {}
     /// Spouts: the tasks leave epochs below `end`, as far as `horizon` allows.
-    fn advance(&mut self, end: Epoch, horizon: Epoch, cx: &mut Shared) {
-        let _ = (end, horizon, cx);
+    fn advance(&mut self, end: Epoch, horizon: Epoch, cx: &mut Shared, sink: &mut dyn Sink) {
+        let _ = (end, horizon, cx, sink);
     }
     /// Spouts: no new records.
     fn drain(&mut self, cx: &mut Shared) {
@@ -162,11 +169,13 @@ pub(crate) fn open_tasks<C>(
     make: &Make<C>,
     contexts: &mut [TaskContext],
     waker: &std::task::Waker,
+    cx: &Shared,
     sink: &mut dyn Sink,
     into: &mut Vec<C>,
 ) -> Result<(), RunError> {
     for context in contexts {
         context.waker = waker.clone();
+        context.incarnation = cx.incarnation;
         sink.enter(context.task);
         let made = guarded(|| make(context).map_err(|error| chain(&*error)));
         sink.lap(context.task, 0);
@@ -174,6 +183,10 @@ pub(crate) fn open_tasks<C>(
             Ok(Ok(one)) => into.push(one),
             Ok(Err(message)) | Err(message) => {
                 let (component, task) = (context.component.clone(), context.index);
+                let message = match &cx.resume {
+                    Some(resume) => format!("{message} (a new start after: {})", resume.cause),
+                    None => message,
+                };
                 return Err(RunError::Open { component, task, message });
             }
         }

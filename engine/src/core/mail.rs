@@ -19,7 +19,7 @@ impl Worker {
             Some(seat) if fresh => self.seats[seat].queue.push_back(envelope),
             _ => {
                 // Every copy that was counted in is counted out.
-                self.repeats += 1;
+                self.hear_of(envelope.incarnation);
                 if envelope.incarnation == self.cx.incarnation {
                     self.cx.changes.in_flight(envelope.component, envelope.epoch, -1);
                 }
@@ -40,7 +40,7 @@ impl Worker {
                 .accept(message.number)
             });
         if !fresh {
-            self.repeats += 1;
+            self.hear_of(message.incarnation);
             return;
         }
         let plan = Arc::clone(&self.cx.plan);
@@ -68,29 +68,36 @@ impl Worker {
         self.pass_on(sink);
     }
 
+    /// Something is dropped as a repeat or as of another incarnation. If that is a later one, this
+    /// worker's time is over.
+    pub(super) fn hear_of(&mut self, incarnation: u64) {
+        self.repeats += 1;
+        self.stopped |= incarnation > self.cx.incarnation;
+    }
+
     pub(super) fn take_word(&mut self, word: Word, sink: &mut impl Sink) -> Result<(), RunError> {
         match word {
             Word::Prepare(epoch) => {
                 if !self.opened {
                     self.opened = true;
                     for seat in &mut self.seats {
-                        seat.host.open(&self.waker, sink)?;
+                        seat.host.open(&self.waker, &mut self.cx, sink)?;
                     }
                 }
                 self.cx.changes.list.push(Change::Confirmed(epoch));
             }
             Word::Horizon(epoch) => {
                 self.horizon = self.horizon.max(epoch);
-                self.advance();
+                self.advance(sink);
             }
             Word::End(epoch) => {
                 self.end = self.end.max(epoch.saturating_add(1));
-                self.advance();
+                self.advance(sink);
             }
             Word::Last(epoch) => {
                 self.last = epoch.saturating_add(1);
                 self.end = self.end.max(self.last);
-                self.advance();
+                self.advance(sink);
             }
             Word::Frontier { component, epoch } => {
                 if let Some(Some(seat)) = self.seat_of.get(component as usize) {
@@ -116,9 +123,9 @@ impl Worker {
         Ok(())
     }
 
-    fn advance(&mut self) {
+    fn advance(&mut self, sink: &mut impl Sink) {
         for seat in &mut self.seats {
-            seat.host.advance(self.end, self.horizon, &mut self.cx);
+            seat.host.advance(self.end, self.horizon, &mut self.cx, sink);
         }
     }
 

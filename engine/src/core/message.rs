@@ -136,8 +136,17 @@ pub struct Report {
     pub changes: Vec<Change>,
 }
 
+/// Where a spout task is: right after all that it has emitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// As [`Spout::position`](crate::Spout::position) has it.
+    pub position: Box<[u8]>,
+    /// Its watermark there.
+    pub mark: Option<i64>,
+}
+
 /// A change of progress at one worker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The worker has all that is due at this epoch.
     Confirmed(Epoch),
@@ -172,6 +181,15 @@ pub enum Change {
         epoch: Epoch,
         /// Its watermark as it left the epoch before; `Err` where it counts as idle.
         mark: Result<Option<i64>, Idle>,
+    },
+    /// Where a spout task that can go back was as it came to an epoch. Told before its `Stamps`.
+    Place {
+        /// The task.
+        task: TaskId,
+        /// The epoch: what it stamped below is before this place, all else after it.
+        epoch: Epoch,
+        /// The place; `None` where the spout could not say.
+        place: Option<Place>,
     },
     /// A spout task has emitted this many more records.
     Records(u64),

@@ -20,8 +20,10 @@ pub(crate) mod lineage;
 mod mail;
 mod message;
 mod outbox;
+mod place;
 mod plan;
 pub(crate) mod port;
+mod restart;
 mod route;
 mod seen;
 mod shared;
@@ -37,10 +39,11 @@ pub(crate) use execute::run_input;
 pub(crate) use host::{Host, Make, guarded, panic_message};
 pub use lane::Lane;
 pub use message::{
-    AckKind, AckOp, Body, Change, Empty, Envelope, FailOp, InitOp, Message, Order, Report,
+    AckKind, AckOp, Body, Change, Empty, Envelope, FailOp, InitOp, Message, Order, Place, Report,
     VerdictOp, Word,
 };
 pub use plan::{ComponentPlan, EdgePlan, Plan, Table, Tables};
+pub use restart::{Crash, Resume};
 pub(crate) use route::{Edge, EdgeDef};
 pub use shared::Now;
 pub(crate) use spout_host::SpoutHost;

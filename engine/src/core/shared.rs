@@ -78,6 +78,8 @@ pub struct Shared {
     pub(crate) watermarks: Watermarks,
     /// The checking mode.
     pub(crate) check: Option<Check>,
+    /// What this worker begins with, in a later incarnation than the first.
+    pub(crate) resume: Option<Arc<super::Resume>>,
 }
 
 impl Shared {
@@ -105,6 +107,7 @@ impl Shared {
             fatal: None,
             watermarks: Watermarks::default(),
             check: (config.exactly_once() && config.check_ppm > 0).then(Check::default),
+            resume: None,
         }
     }
 

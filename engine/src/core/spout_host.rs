@@ -26,18 +26,20 @@ enum Has {
 }
 
 #[derive(Debug)]
-struct Task {
-    local: LocalTask,
+pub(super) struct Task {
+    pub(super) local: LocalTask,
     has: Has,
     pending: usize,
     pending_bytes: usize,
-    clock: SpoutClock,
+    pub(super) clock: SpoutClock,
     /// The epoch that its next record takes.
-    epoch: Epoch,
+    pub(super) epoch: Epoch,
     /// Whether it emitted in that epoch.
     stamped: bool,
     /// Left out of the last watermark: it must not fall behind the one given out meanwhile.
     returning: bool,
+    /// Whether it can say where it is.
+    pub(super) seekable: bool,
 }
 
 /// Whether a task may have a further unfinished root. One record is let in below each bound,
@@ -52,8 +54,8 @@ pub(crate) struct SpoutHost<S: Spout> {
     component: ComponentId,
     make: Make<S>,
     contexts: Vec<TaskContext>,
-    spouts: Vec<S>,
-    tasks: Vec<Task>,
+    pub(super) spouts: Vec<S>,
+    pub(super) tasks: Vec<Task>,
     port: Port<S::Out>,
     state: EmitState,
     horizon: Epoch,
@@ -88,6 +90,7 @@ impl<S: Spout> SpoutHost<S> {
                 epoch: 0,
                 stamped: false,
                 returning: false,
+                seekable: false,
             })
             .collect();
         if plan.config.tracked() {
@@ -174,8 +177,18 @@ impl<S: Spout> Host for SpoutHost<S> {
         self.component
     }
 
-    fn open(&mut self, waker: &std::task::Waker, sink: &mut dyn Sink) -> Result<(), RunError> {
-        open_tasks(&self.make, &mut self.contexts, waker, sink, &mut self.spouts)
+    fn begin_at(&mut self, epoch: Epoch) {
+        self.tasks.iter_mut().for_each(|task| task.epoch = epoch);
+    }
+
+    fn open(
+        &mut self,
+        waker: &std::task::Waker,
+        cx: &mut Shared,
+        sink: &mut dyn Sink,
+    ) -> Result<(), RunError> {
+        open_tasks(&self.make, &mut self.contexts, waker, cx, sink, &mut self.spouts)?;
+        self.go_on(cx, sink)
     }
 
     fn dismantle(&mut self) {
@@ -265,13 +278,15 @@ impl<S: Spout> Host for SpoutHost<S> {
         }
     }
 
-    fn advance(&mut self, end: Epoch, horizon: Epoch, cx: &mut Shared) {
+    fn advance(&mut self, end: Epoch, horizon: Epoch, cx: &mut Shared, sink: &mut dyn Sink) {
         self.horizon = horizon;
         let to = end.min(horizon);
-        for task in &mut self.tasks {
-            if task.epoch >= to {
+        for at in 0..self.tasks.len() {
+            if self.tasks[at].epoch >= to {
                 continue;
             }
+            self.tell_place(at, to, cx, sink);
+            let task = &mut self.tasks[at];
             // Idle for a whole epoch, or ended: left out of the watermark.
             let idle = task.has == Has::Ended
                 || (!task.stamped && matches!(task.has, Has::NothingUntil(_)));
@@ -373,7 +388,7 @@ impl<S: Spout> Host for SpoutHost<S> {
 }
 
 impl<S: Spout> SpoutHost<S> {
-    fn fail(&mut self, at: usize, message: String, cx: &mut Shared) {
+    pub(super) fn fail(&mut self, at: usize, message: String, cx: &mut Shared) {
         let local = self.tasks[at].local;
         cx.fatal.get_or_insert(RunError::Spout {
             component: cx.name_of(local.id).to_owned(),

@@ -9,7 +9,7 @@ use super::host::{Host, Work, guarded};
 use super::lane::Lane;
 use super::message::{Change, Empty, Envelope, VerdictOp};
 use super::shared::{Now, Shared};
-use super::{ComponentId, Epoch, Nanos, WorkerId};
+use super::{ComponentId, Epoch, Nanos, Resume, WorkerId};
 use crate::config::whole;
 use crate::report::{RunError, WorkerFigures};
 use crate::topology::Topology;
@@ -144,6 +144,27 @@ impl Worker {
         }
     }
 
+    /// Worker `me` of the incarnation that `from` begins, after a crash of the one before.
+    #[must_use]
+    pub fn resume(
+        topology: &Topology,
+        me: WorkerId,
+        waker: std::task::Waker,
+        from: &Resume,
+    ) -> Self {
+        let mut worker = Worker::new(topology, me, from.incarnation, waker);
+        worker.acker.forget_below(from.epoch);
+        if let Some(before) = from.epoch.checked_sub(1) {
+            worker.cx.watermarks.give(before, from.watermark);
+        }
+        for seat in &mut worker.seats {
+            seat.host.begin_at(from.epoch);
+            (seat.frontier, seat.told_closed) = (from.epoch, from.epoch);
+        }
+        worker.cx.resume = Some(Arc::new(from.clone()));
+        worker
+    }
+
     /// Takes in what has come, or does some work.
     ///
     /// # Errors
@@ -163,7 +184,7 @@ impl Worker {
             In::Word(order) if order.incarnation == self.cx.incarnation => {
                 self.take_word(order.word, sink)?;
             }
-            In::Word(_) => self.repeats += 1,
+            In::Word(order) => self.hear_of(order.incarnation),
             In::Lost { incarnation, component, epoch, batches } => {
                 if incarnation == self.cx.incarnation {
                     self.cx.changes.in_flight(component, epoch, -i64::from(batches));

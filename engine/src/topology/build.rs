@@ -425,6 +425,7 @@ fn contexts(id: ComponentId, plan: &Plan, me: WorkerId) -> Vec<TaskContext> {
                 component.name.as_str(),
                 task - component.first_task,
             )),
+            incarnation: 0,
             waker: std::task::Waker::noop().clone(),
         })
         .collect()
