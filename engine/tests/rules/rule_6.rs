@@ -254,10 +254,14 @@ fn emits_in(call: &'static str, keyed: bool) -> Option<RunError> {
             });
             Ok(node
                 .on_flush(move |_, _, out| {
-                    (call == "flush").then(|| out.emit(Item::default())).unwrap_or(())
+                    if call == "flush" {
+                        out.emit(Item::default());
+                    }
                 })
                 .on_close(move |_, _, out| {
-                    (call == "close").then(|| out.emit(Item::default())).unwrap_or(())
+                    if call == "close" {
+                        out.emit(Item::default());
+                    }
                 })
                 .on_timer(move |_, out| out.emit(Item::default())))
         })
