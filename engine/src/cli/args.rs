@@ -121,6 +121,7 @@ pub(super) struct Wordcount {
 }
 
 /// What is promised of a line.
+#[allow(clippy::enum_variant_names, reason = "the names of the field")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Promise {
     /// Every line is acked, or a dead letter after its last attempt; replays may count twice.

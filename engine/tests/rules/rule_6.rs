@@ -124,7 +124,7 @@ fn faulty(net: &mut Net, seed: u64) {
     o.lose_acks = odds(60_000);
     o.repeat_messages = odds(200_000);
     o.delay = u64::from(odds(3_000_000));
-    o.reorder = seed % 2 == 0;
+    o.reorder = seed.is_multiple_of(2);
 }
 
 #[test]
