@@ -4,14 +4,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::Status;
 use super::letters::{LetterHandler, Letters};
 use super::office::{Office, Papers, Post, Stop};
-use super::{Status, summary};
 use crate::config::whole;
 use crate::core::{
     Change, Coordinator, CoordinatorSink, Empty, Nanos, Order, Stall, Word, WorkerId,
 };
-use crate::report::{Report, RunError, WorkerFigures, WorkerStats};
+use crate::driver::summary::{self, Ends};
+use crate::report::{Report, RunError};
 use crate::topology::Topology;
 
 /// The longest sleep: the grain of the clock of time-outs.
@@ -50,9 +51,6 @@ impl Drop for StopAll {
         }
     }
 }
-
-/// What the end of the workers left.
-pub(super) type Ends = Vec<Option<(WorkerFigures, WorkerStats)>>;
 
 /// A run from the coordinator's side.
 pub(super) struct Running {

@@ -4,7 +4,6 @@ mod coordinate;
 mod letters;
 mod mailbox;
 mod office;
-mod summary;
 mod sync;
 mod watch;
 mod worker_loop;

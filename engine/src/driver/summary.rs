@@ -2,11 +2,14 @@
 
 use std::time::Duration;
 
-use super::coordinate::Ends;
 use crate::core::{Epoch, Nanos, Plan, Stall, TaskId};
 use crate::report::{
-    AckerStats, DeadLetter, EdgeCounters, Report, SeenStats, StreamStats, WorkerStats, percentiles,
+    AckerStats, DeadLetter, EdgeCounters, Report, SeenStats, StreamStats, WorkerFigures,
+    WorkerStats, percentiles,
 };
+
+/// What the end of each worker left; `None` where it never came back.
+pub(super) type Ends = Vec<Option<(WorkerFigures, WorkerStats)>>;
 
 /// What the coordinator knows of a run at its end.
 pub(super) struct Rest {

@@ -1,0 +1,303 @@
+//! The event loop: takes what is due next, lets workers step and the coordinator speak.
+
+use std::time::Duration;
+
+use super::calendar::Due;
+use super::clock::Clock;
+use super::error::{Cause, SimError};
+use super::faults::Event;
+use super::hands::{Desk, Office};
+use super::letters::{Handler, Letters};
+use super::net::Net;
+use super::node::CostNanos;
+use super::outcome::Outcome;
+use super::post::{Lost, Parcel, Post};
+use super::seat::{At, Seat};
+use super::wakers::Wakers;
+use super::{Sim, check, incarnation};
+use crate::config::whole;
+use crate::core::{Coordinator, Nanos, Stall, Worker, WorkerId};
+use crate::driver::threads::Stop;
+use crate::report::RunError;
+use crate::topology::Topology;
+
+/// Reports are gathered for so long before the coordinator looks at the time.
+const GATHER: Nanos = 500_000;
+
+/// A run.
+pub(super) struct Engine<'a> {
+    pub(super) sim: &'a Sim,
+    pub(super) seed: u64,
+    pub(super) net: Net,
+    pub(super) desk: Desk,
+    pub(super) coordinator: Coordinator,
+    pub(super) seats: Vec<Seat>,
+    pub(super) stalls: Vec<Stall>,
+    pub(super) asked: Stop,
+    pub(super) finished_at: Option<Nanos>,
+    pub(super) events: u64,
+    pub(super) steps: u64,
+    pub(super) spins: u64,
+    pub(super) repeats: u64,
+    pub(super) workers: Vec<Worker>,
+    pub(super) wakers: Wakers,
+    pub(super) clock: Clock,
+    tick_at: Nanos,
+    pub(super) stopped: usize,
+    pub(super) step_cost: Nanos,
+    pub(super) message_cost: Nanos,
+    /// Memory for the mail of a step.
+    pub(super) mail: Vec<Parcel>,
+    /// Memory for the senders that a free place wakes.
+    wake: Vec<WorkerId>,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(sim: &'a Sim, topology: &Topology, on: Vec<u32>) -> Result<Self, SimError> {
+        let plan = topology.plan();
+        let config = &plan.config;
+        let mut costs = vec![CostNanos::of(super::Cost::default()); plan.components.len()];
+        for &(ref name, cost) in &sim.costs {
+            let component = check::component(plan, "cost", name)?;
+            costs[component as usize] = CostNanos::of(cost);
+        }
+        let mut net = Net::new(&sim.cluster, &sim.faults, on, plan, sim.seed);
+        for &(ref name, bytes) in &sim.bytes {
+            let component = check::component(plan, "bytes", name)?;
+            net.bytes[component as usize] = Some(bytes);
+        }
+        let wakers = Wakers::new(config.workers);
+        let worker = |me| Worker::new(topology, me, incarnation::FIRST, wakers.waker(me));
+        Ok(Engine {
+            sim,
+            seed: sim.seed,
+            net,
+            desk: Desk::new(plan, costs, Letters::default()),
+            coordinator: Coordinator::new(topology, incarnation::FIRST),
+            seats: (0..config.workers).map(|_| Seat::new()).collect(),
+            stalls: Vec::new(),
+            asked: Stop::Never,
+            finished_at: None,
+            events: 0,
+            steps: 0,
+            spins: 0,
+            repeats: 0,
+            workers: (0..config.workers).map(worker).collect(),
+            clock: Clock::new(whole(config.overrun).min(whole(config.timeout) / 4)),
+            wakers,
+            tick_at: Nanos::MAX,
+            stopped: 0,
+            step_cost: whole(sim.overhead.step),
+            message_cost: whole(sim.overhead.message),
+            mail: Vec::new(),
+            wake: Vec::new(),
+        })
+    }
+
+    pub(super) fn at(&self) -> Duration {
+        Duration::from_nanos(self.net.now)
+    }
+
+    pub(super) fn failed(&self, error: RunError) -> SimError {
+        SimError::Run { error, at: self.at(), seed: self.seed }
+    }
+
+    /// Runs to the end.
+    pub(super) fn run(mut self, letters: Option<Handler>) -> Result<Outcome, SimError> {
+        self.desk.letters = Letters::new(letters);
+        let outcome = self.events();
+        self.repeats = self.workers.iter().map(Worker::repeats).sum();
+        for worker in std::mem::take(&mut self.workers) {
+            worker.dismantle();
+        }
+        outcome?;
+        self.finish()
+    }
+
+    fn events(&mut self) -> Result<(), SimError> {
+        let (until, most) = (whole(self.sim.until), self.sim.events);
+        self.put_scenario();
+        self.coordinator.start(0, &mut Office { desk: &mut self.desk, net: &mut self.net });
+        self.coordinate();
+        while self.stopped < self.seats.len() {
+            let Some((at, due)) = self.net.calendar.next() else {
+                let holds = self.holds();
+                return Err(SimError::Deadlock { holds, at: self.at(), seed: self.seed });
+            };
+            self.events += 1;
+            if at > until || self.events > most {
+                let (holds, events) = (self.holds(), self.events);
+                return Err(SimError::NoEnd { holds, events, at: self.at(), seed: self.seed });
+            }
+            self.net.now = at;
+            self.serve(at, due)?;
+            if let Some(error) = self.desk.letters.failed.take() {
+                return Err(self.failed(error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts what the scenario says into the calendar.
+    fn put_scenario(&mut self) {
+        let sim = self.sim;
+        for (at, fault) in (0..).zip(&sim.faults.events) {
+            self.net.calendar.put(whole(fault.at), Due::Fault(at));
+        }
+        if let Some(at) = sim.drain_at {
+            self.net.calendar.put(whole(at), Due::Drain);
+        }
+        if let Some(at) = sim.stop_at {
+            self.net.calendar.put(whole(at), Due::Stop);
+        }
+    }
+
+    fn serve(&mut self, now: Nanos, due: Due) -> Result<(), SimError> {
+        match due {
+            Due::Depart(place) => {
+                if let Some(parcel) = self.net.calendar.take(place) {
+                    self.net.depart(parcel, now);
+                }
+            }
+            Due::Arrive(place) => {
+                if let Some(parcel) = self.net.calendar.take(place) {
+                    self.arrive(parcel)?;
+                }
+            }
+            Due::Go(worker) => {
+                if self.seats[worker as usize].at == At::Called {
+                    self.take_core(worker)?;
+                }
+            }
+            Due::Done(worker) => self.done(worker)?,
+            Due::Wake(worker) => {
+                let seat = &mut self.seats[worker as usize];
+                if seat.wake_due != now {
+                    return Ok(());
+                }
+                seat.wake_due = Nanos::MAX;
+                if seat.wake_at <= now {
+                    self.call(worker);
+                } else {
+                    self.sleep(worker);
+                }
+            }
+            Due::Room(worker) => self.call(worker),
+            Due::Tick if now == self.tick_at => self.coordinate(),
+            Due::Tick => {}
+            Due::Fault(at) => self.fault(at)?,
+            Due::Drain => self.drain(now),
+            Due::Stop => self.stop(),
+        }
+        Ok(())
+    }
+
+    fn fault(&mut self, at: u32) -> Result<(), SimError> {
+        match self.sim.faults.events[at as usize].event {
+            Event::Crash { node } => self.crash(node, Cause::Scenario),
+            // Known to the network and the nodes from the start.
+            Event::Unreachable { .. } | Event::Slow { .. } => Ok(()),
+        }
+    }
+
+    fn drain(&mut self, now: Nanos) {
+        if self.asked < Stop::Drain && !self.coordinator.finished() {
+            self.asked = Stop::Drain;
+            self.coordinator.drain(&mut Office { desk: &mut self.desk, net: &mut self.net });
+            let patience = whole(self.desk.plan.config.drain);
+            self.net.calendar.put(now.saturating_add(patience), Due::Stop);
+        }
+    }
+
+    fn stop(&mut self) {
+        if !self.coordinator.finished() {
+            self.asked = Stop::Now;
+            self.coordinator.stop(&mut Office { desk: &mut self.desk, net: &mut self.net });
+            self.finished_at = Some(self.net.now);
+        }
+    }
+
+    /// The coordinator looks at the time.
+    fn coordinate(&mut self) {
+        let now = self.net.now;
+        let next =
+            self.coordinator.tick(now, &mut Office { desk: &mut self.desk, net: &mut self.net });
+        self.stalls.extend(self.coordinator.take_stalls());
+        self.net.trace.words(&[now, 10 << 32, self.coordinator.closed()]);
+        self.tick_at = Nanos::MAX;
+        if self.coordinator.finished() {
+            self.finished_at.get_or_insert(now);
+        } else if next < Nanos::MAX {
+            self.tick_by(next);
+        }
+    }
+
+    fn tick_by(&mut self, at: Nanos) {
+        if at < self.tick_at {
+            self.tick_at = at;
+            self.net.calendar.put(at, Due::Tick);
+        }
+    }
+
+    fn arrive(&mut self, parcel: Parcel) -> Result<(), SimError> {
+        let now = self.net.now;
+        let Parcel { from, to, bytes, count, ref post } = parcel;
+        self.net.trace.words(&[now, 11 << 32 | u64::from(to), post.lane() as u64]);
+        match post {
+            Post::Report(_) => {
+                let Post::Report(report) = parcel.post else { return Ok(()) };
+                let office = &mut Office { desk: &mut self.desk, net: &mut self.net };
+                self.coordinator.report(now, report, office);
+                if self.coordinator.finished() {
+                    self.finished_at.get_or_insert(now);
+                } else {
+                    self.tick_by(now.saturating_add(GATHER));
+                }
+                return Ok(());
+            }
+            Post::Batch(_) => {
+                let node = self.net.node_of[from as usize] as usize;
+                self.net.nodes[node].release(bytes, count);
+                let node = self.net.node_of[to as usize] as usize;
+                self.net.nodes[node].hold(bytes);
+                self.check_memory(node)?;
+            }
+            Post::Lost(Lost { component, place: Some(place), .. }) => {
+                let (place, component) = (*place, *component);
+                self.free(place, component);
+            }
+            _ => {}
+        }
+        if self.seats[to as usize].at != At::Stopped {
+            self.net.inboxes[to as usize].push(parcel);
+            self.call(to);
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_memory(&mut self, node: usize) -> Result<(), SimError> {
+        match self.net.nodes[node].over.take() {
+            None => Ok(()),
+            Some(bytes) => {
+                let memory = self.net.nodes[node].memory();
+                self.crash(node, Cause::Memory { bytes, memory })
+            }
+        }
+    }
+
+    /// A place of a queue is free: whoever was refused hears of it.
+    pub(super) fn free(&mut self, worker: WorkerId, component: u32) {
+        let mut wake = std::mem::take(&mut self.wake);
+        self.net.queues.free(worker, component, &mut wake);
+        for sender in wake.drain(..) {
+            let far = self.net.node_of[sender as usize] != self.net.node_of[worker as usize];
+            if far {
+                let at = self.net.now.saturating_add(self.net.latency(worker, sender));
+                self.net.calendar.put(at, Due::Room(sender));
+            } else {
+                self.call(sender);
+            }
+        }
+        self.wake = wake;
+    }
+}

@@ -1,0 +1,367 @@
+//! What lies between the workers: links, lanes, loss, repeats.
+
+use super::calendar::{Calendar, Due};
+use super::cluster::{Cluster, Link};
+use super::dice::{Dice, Skips};
+use super::faults::Faults;
+use super::node::NodeState;
+use super::outcome::{FaultStats, LinkStats, Traffic};
+use super::post::{COORDINATOR, Count, LANES, Lost, Parcel, Post};
+use super::queues::Queues;
+use super::trace::Trace;
+use crate::config::whole;
+use crate::core::{Envelope, Nanos, Plan, WorkerId};
+
+/// Longest time, beside the way there and back, after which a lost batch is known to be lost, and a
+/// lost message is sent again.
+const NOTICE: Nanos = 1_000_000;
+/// Times that one message is lost at most before it arrives.
+const RESENDS: u64 = 16;
+
+/// One direction between two nodes.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    latency: Nanos,
+    /// Bytes a second; `None` where unbounded.
+    bandwidth: Option<u64>,
+    busy_until: Nanos,
+    busy: Nanos,
+    traffic: Traffic,
+}
+
+impl Pair {
+    fn new(link: &Link) -> Self {
+        Pair {
+            latency: whole(link.latency),
+            bandwidth: (link.bandwidth < u64::MAX).then_some(link.bandwidth),
+            busy_until: 0,
+            busy: 0,
+            traffic: Traffic::default(),
+        }
+    }
+
+    /// Puts so many bytes on the wire at `leave` or later; when is the last of them on it?
+    fn transfer(&mut self, bytes: u64, leave: Nanos) -> Nanos {
+        let Some(bandwidth) = self.bandwidth else { return leave };
+        let time = (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bandwidth));
+        let time = u64::try_from(time).unwrap_or(u64::MAX);
+        self.busy = self.busy.saturating_add(time);
+        self.busy_until = self.busy_until.max(leave).saturating_add(time);
+        self.busy_until
+    }
+}
+
+/// The network of one run, and the rest of the world around the workers.
+#[derive(Debug)]
+pub(super) struct Net {
+    pub(super) now: Nanos,
+    pub(super) calendar: Calendar,
+    pub(super) trace: Trace,
+    pub(super) dice: Dice,
+    pub(super) nodes: Vec<NodeState>,
+    /// The node of each worker.
+    pub(super) node_of: Vec<u32>,
+    pub(super) queues: Queues,
+    /// Mail that each worker has not taken in yet.
+    pub(super) inboxes: Vec<Vec<Parcel>>,
+    pub(super) stats: FaultStats,
+    pairs: Vec<Pair>,
+    /// The way to and from the coordinator.
+    office: Nanos,
+    /// When each lane last delivered, where anything could overtake.
+    lane_at: Vec<Nanos>,
+    faults: Faults,
+    chances_until: Nanos,
+    chancy: bool,
+    delay: Nanos,
+    lose: Option<Skips>,
+    drop: Option<Skips>,
+    /// Bytes a tuple of each component, where a model stands for the items' own size.
+    pub(super) bytes: Vec<Option<u64>>,
+}
+
+impl Net {
+    pub(super) fn new(
+        cluster: &Cluster,
+        faults: &Faults,
+        node_of: Vec<u32>,
+        plan: &Plan,
+        seed: u64,
+    ) -> Self {
+        let n = cluster.nodes.len();
+        let mut pairs = vec![Pair::new(&cluster.link); n * n];
+        for &(a, b, ref link) in &cluster.links {
+            pairs[a * n + b] = Pair::new(link);
+            pairs[b * n + a] = Pair::new(link);
+        }
+        for node in 0..n {
+            pairs[node * n + node] = Pair::new(&cluster.local);
+        }
+        let mut nodes: Vec<NodeState> =
+            (0..).zip(&cluster.nodes).map(|(at, node)| NodeState::new(at, node, faults)).collect();
+        for &node in &node_of {
+            nodes[node as usize].workers += 1;
+        }
+        let delay = whole(faults.delay);
+        let down = nodes.iter().any(|node| !node.windows.down().is_empty());
+        let uneven = delay > 0 || faults.lose_control > 0 || down;
+        let ends = node_of.len() + 1;
+        let Faults { lose_tuples, lose_batches, repeat_batches, stale_batches, .. } = *faults;
+        let Faults { lose_acks, repeat_acks, lose_control, repeat_control, .. } = *faults;
+        let chances = [
+            lose_tuples,
+            lose_batches,
+            repeat_batches,
+            stale_batches,
+            lose_acks,
+            repeat_acks,
+            lose_control,
+            repeat_control,
+        ];
+        Net {
+            now: 0,
+            calendar: Calendar::default(),
+            trace: Trace::default(),
+            dice: Dice::new(seed),
+            nodes,
+            queues: Queues::new(plan.config.workers, plan.components.len(), plan.config.queue),
+            inboxes: node_of.iter().map(|_| Vec::new()).collect(),
+            stats: FaultStats::default(),
+            node_of,
+            pairs,
+            office: whole(cluster.link.latency),
+            lane_at: if uneven && !faults.reorder { vec![0; ends * ends * LANES] } else { vec![] },
+            chances_until: faults.until.map_or(Nanos::MAX, whole),
+            chancy: delay > 0 || chances.iter().any(|&chance| chance > 0),
+            delay,
+            lose: Skips::new(faults.lose_tuples),
+            drop: Skips::new(plan.config.drop_ppm),
+            faults: faults.clone(),
+            bytes: vec![None; plan.components.len()],
+        }
+    }
+
+    fn node(&self, worker: WorkerId) -> usize {
+        self.node_of[worker as usize] as usize
+    }
+
+    fn pair(&mut self, from: WorkerId, to: WorkerId) -> &mut Pair {
+        let at = self.node(from) * self.nodes.len() + self.node(to);
+        &mut self.pairs[at]
+    }
+
+    /// The time that a message is on its way, beside waiting for the wire.
+    pub(super) fn latency(&mut self, from: WorkerId, to: WorkerId) -> Nanos {
+        if from == COORDINATOR || to == COORDINATOR {
+            self.office
+        } else {
+            self.pair(from, to).latency
+        }
+    }
+
+    fn chances(&self, at: Nanos) -> bool {
+        self.chancy && at < self.chances_until
+    }
+
+    /// Sends a batch at `leave`, for which there is a place. Says how many counted copies come
+    /// beside it.
+    pub(super) fn batch(&mut self, mut envelope: Envelope, sender: u32, leave: Nanos) -> u32 {
+        let (from, to) = (envelope.from, envelope.to);
+        let tuples = envelope.body.len() as u64;
+        let payload = match self.bytes.get(sender as usize) {
+            Some(&Some(each)) => each.saturating_mul(tuples),
+            _ => envelope.body.size() as u64,
+        };
+        let bytes = payload.saturating_add(super::post::HEADER);
+        let traffic = &mut self.pair(from, to).traffic;
+        traffic.batches += 1;
+        traffic.tuples += tuples;
+        traffic.bytes = traffic.bytes.saturating_add(bytes);
+        let node = self.node(from);
+        self.nodes[node].hold(bytes);
+        let (component, epoch) = (envelope.component, envelope.epoch);
+        self.trace.words(&[leave, 1 << 32 | u64::from(from), u64::from(to)]);
+        self.trace.words(&[u64::from(component), epoch, tuples, bytes]);
+        if let Some(drop) = &self.drop {
+            let dice = &mut self.dice;
+            self.stats.lost_tuples += envelope.body.lose(&mut || drop.draw(dice));
+        }
+        let parcel = |envelope, count| {
+            let post = Post::Batch(envelope);
+            Parcel { from, to, bytes, count, post }
+        };
+        if from == to {
+            // It has no way to go: the worker takes it in at its next step.
+            self.inboxes[to as usize].push(parcel(envelope, Count::Full));
+            return 0;
+        }
+        let mut copies = 0;
+        if self.chances(leave) {
+            if let Some(lose) = &self.lose {
+                let dice = &mut self.dice;
+                self.stats.lost_tuples += envelope.body.lose(&mut || lose.draw(dice));
+            }
+            if self.dice.chance(self.faults.repeat_batches)
+                && let Some(body) = envelope.body.repeat()
+            {
+                self.stats.repeated_batches += 1;
+                copies = 1;
+                self.send(parcel(Envelope { body, ..envelope }, Count::Copy), leave);
+            }
+            if self.dice.chance(self.faults.stale_batches)
+                && let Some(body) = envelope.body.repeat()
+            {
+                self.stats.stale_batches += 1;
+                let incarnation = envelope.incarnation.wrapping_sub(1);
+                let stale = Envelope { body, incarnation, ..envelope };
+                self.send(parcel(stale, Count::Stale), leave);
+            }
+            if self.dice.chance(self.faults.lose_batches) {
+                self.lose(parcel(envelope, Count::Full), leave);
+                return copies;
+            }
+        }
+        self.send(parcel(envelope, Count::Full), leave);
+        copies
+    }
+
+    /// Sends anything but a batch at `leave`.
+    pub(super) fn message(&mut self, from: WorkerId, to: WorkerId, post: Post, leave: Nanos) {
+        let bytes = post.control_bytes();
+        if from != COORDINATOR && to != COORDINATOR {
+            let traffic = &mut self.pair(from, to).traffic;
+            traffic.messages += 1;
+            traffic.bytes = traffic.bytes.saturating_add(bytes);
+        }
+        let kind = 2 + post.lane() as u64;
+        self.trace.words(&[leave, kind << 32 | u64::from(from), u64::from(to), bytes]);
+        let parcel = |post| Parcel { from, to, bytes, count: Count::Full, post };
+        let mut late = 0;
+        if self.chances(leave) {
+            let lossy = post.lossy();
+            let Faults { lose_acks, repeat_acks, lose_control, repeat_control, .. } = self.faults;
+            let (lose, repeat) =
+                if lossy { (lose_acks, repeat_acks) } else { (lose_control, repeat_control) };
+            if self.dice.chance(repeat)
+                && let Some(again) = post.again()
+            {
+                self.stats.repeated_messages += 1;
+                self.send(parcel(again), leave);
+            }
+            if lossy && self.dice.chance(lose) {
+                self.stats.lost_messages += 1;
+                return;
+            }
+            let mut lost = 0;
+            while !lossy && lost < RESENDS && self.dice.chance(lose) {
+                lost += 1;
+            }
+            self.stats.resent_messages += lost;
+            late = lost * (2 * self.latency(from, to) + self.delay + NOTICE);
+        }
+        self.send(parcel(post), leave.saturating_add(late));
+    }
+
+    /// A batch is lost: its sender learns of it later, and only then its place is free.
+    fn lose(&mut self, parcel: Parcel, leave: Nanos) {
+        let Parcel { from, to, bytes, count, post } = parcel;
+        let node = self.node(from);
+        self.nodes[node].release(bytes, count);
+        let Post::Batch(envelope) = post else {
+            self.stats.lost_messages += 1;
+            return;
+        };
+        let Envelope { component, epoch, incarnation, body, .. } = envelope;
+        if count == Count::Stale {
+            return;
+        }
+        self.stats.lost_batches += 1;
+        self.stats.lost_in_batches += body.len() as u64;
+        let most = 2 * self.latency(from, to) + self.delay + NOTICE;
+        let at = leave.saturating_add(1 + self.dice.below(most));
+        let place = (count == Count::Full).then_some(to);
+        let post = Post::Lost(Lost { incarnation, component, epoch, place });
+        let parcel = Parcel { from, to: from, bytes: 0, count, post };
+        self.calendar.parcel(at, parcel, Due::Arrive);
+    }
+
+    /// Brings a parcel to its link at `leave`.
+    fn send(&mut self, parcel: Parcel, leave: Nanos) {
+        let Parcel { from, to, .. } = parcel;
+        let wire =
+            from != COORDINATOR && to != COORDINATOR && { self.pair(from, to).bandwidth.is_some() };
+        if wire && leave > self.now {
+            // Others may come first: the link is looked at when it is there.
+            self.calendar.parcel(leave, parcel, Due::Depart);
+        } else {
+            self.depart(parcel, leave);
+        }
+    }
+
+    /// Puts a parcel on its link.
+    pub(super) fn depart(&mut self, parcel: Parcel, leave: Nanos) {
+        let Parcel { from, to, bytes, .. } = parcel;
+        let lossy = parcel.post.lossy();
+        let Some(leave) = self.reachable(from, to, leave, lossy) else {
+            self.lose(parcel, leave);
+            return;
+        };
+        let mut at = leave;
+        if from != COORDINATOR && to != COORDINATOR {
+            at = self.pair(from, to).transfer(bytes, leave);
+        }
+        at = at.saturating_add(self.latency(from, to));
+        if self.chances(leave) {
+            at = at.saturating_add(self.dice.below(self.delay.saturating_add(1)));
+        }
+        let Some(mut at) = self.reachable(from, to, at, lossy) else {
+            self.lose(parcel, leave);
+            return;
+        };
+        if !self.lane_at.is_empty() {
+            let ends = self.node_of.len() + 1;
+            let end = |worker| if worker == COORDINATOR { ends - 1 } else { worker as usize };
+            let lane = (end(from) * ends + end(to)) * LANES + parcel.post.lane();
+            at = at.max(self.lane_at[lane]);
+            self.lane_at[lane] = at;
+        }
+        self.calendar.parcel(at, parcel, Due::Arrive);
+    }
+
+    /// When a message that is underway at `at` goes on: at once, or when both nodes are reachable;
+    /// `None` where it is lost instead.
+    fn reachable(&self, from: WorkerId, to: WorkerId, at: Nanos, lossy: bool) -> Option<Nanos> {
+        let ends = [from, to].map(|w| (w != COORDINATOR).then(|| self.node(w)));
+        if ends[0] == ends[1] {
+            return Some(at);
+        }
+        let mut at = at;
+        loop {
+            let back = ends
+                .into_iter()
+                .flatten()
+                .filter_map(|node| self.nodes[node].windows.down_until(at))
+                .max();
+            match back {
+                None => return Some(at),
+                Some(_) if lossy => return None,
+                Some(back) => at = back,
+            }
+        }
+    }
+
+    /// Figures of all links that carried anything.
+    pub(super) fn links(&self) -> Vec<LinkStats> {
+        let n = self.nodes.len();
+        let pairs = self.pairs.iter().enumerate();
+        pairs
+            .filter(|(_, pair)| pair.traffic != Traffic::default())
+            .map(|(at, pair)| LinkStats {
+                from: at / n,
+                to: at % n,
+                traffic: pair.traffic,
+                busy: std::time::Duration::from_nanos(pair.busy),
+            })
+            .collect()
+    }
+}

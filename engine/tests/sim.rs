@@ -1,0 +1,12 @@
+//! The simulator: virtual time, links, cores, faults, and the same run from the same seed.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test reports a failure by panicking"
+)]
+
+#[path = "sim/common.rs"]
+mod common;
+#[path = "sim/determinism.rs"]
+mod determinism;
