@@ -8,5 +8,7 @@
 
 #[path = "sim/common.rs"]
 mod common;
+#[path = "sim/crashes.rs"]
+mod crashes;
 #[path = "sim/determinism.rs"]
 mod determinism;

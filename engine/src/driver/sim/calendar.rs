@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::post::Parcel;
-use crate::core::{Nanos, WorkerId};
+use super::post::{Parcel, Slot};
+use crate::core::Nanos;
 
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,17 +14,19 @@ pub(super) enum Due {
     /// A parcel arrives.
     Arrive(u32),
     /// A worker may begin a step.
-    Go(WorkerId),
+    Go(Slot),
     /// A worker ends its step.
-    Done(WorkerId),
+    Done(Slot),
     /// A worker asked to be woken at this time.
-    Wake(WorkerId),
+    Wake(Slot),
     /// A queue that refused a batch of this worker has room.
-    Room(WorkerId),
+    Room(Slot),
     /// The coordinator looks at the time.
     Tick,
     /// A fault of the scenario, by its place there.
     Fault(u32),
+    /// A node has been unreachable for too long.
+    GiveUp(u32),
     /// The topology is told to drain.
     Drain,
     /// The topology is told to stop.

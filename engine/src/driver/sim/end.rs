@@ -33,12 +33,13 @@ impl Engine<'_> {
     pub(super) fn finish(mut self) -> Result<Outcome, SimError> {
         let (at, seed) = (self.at(), self.seed);
         let complete = self.asked == Stop::Never;
-        let left = self.net.queues.taken();
+        let addresses = self.net.addresses.last().cloned().unwrap_or_default();
+        let left = self.net.queues.taken(&addresses);
         if complete && left > 0 {
             return Err(SimError::LeftOver { batches: left, at, seed });
         }
         let end = self.finished_at.unwrap_or(self.net.now);
-        let ends = self.seats.iter_mut().map(super::seat::Seat::end).collect();
+        let ends = addresses.iter().map(|&slot| self.seats[slot as usize].end()).collect();
         let letters = std::mem::take(&mut self.desk.letters);
         let rest = summary::Rest {
             complete,
@@ -66,6 +67,7 @@ impl Engine<'_> {
             repeats: self.repeats,
             steps: self.steps,
             spins: self.spins,
+            crashes: self.coordinator.crashes().to_vec(),
             report,
         })
     }

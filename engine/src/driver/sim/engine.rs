@@ -1,5 +1,6 @@
 //! The event loop: takes what is due next, lets workers step and the coordinator speak.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::calendar::Due;
@@ -11,12 +12,12 @@ use super::letters::{Handler, Letters};
 use super::net::Net;
 use super::node::CostNanos;
 use super::outcome::Outcome;
-use super::post::{Lost, Parcel, Post};
+use super::post::{COORDINATOR, Lost, Parcel, Post, Slot};
 use super::seat::{At, Seat};
 use super::wakers::Wakers;
 use super::{Sim, check, incarnation};
 use crate::config::whole;
-use crate::core::{Coordinator, Nanos, Stall, Worker, WorkerId};
+use crate::core::{Coordinator, Nanos, Resume, Stall, Worker};
 use crate::driver::threads::Stop;
 use crate::report::RunError;
 use crate::topology::Topology;
@@ -27,6 +28,9 @@ const GATHER: Nanos = 500_000;
 /// A run.
 pub(super) struct Engine<'a> {
     pub(super) sim: &'a Sim,
+    pub(super) topology: &'a Topology,
+    /// What the incarnation in force began with, if it is not the first.
+    pub(super) resume: Option<Arc<Resume>>,
     pub(super) seed: u64,
     pub(super) net: Net,
     pub(super) desk: Desk,
@@ -39,7 +43,7 @@ pub(super) struct Engine<'a> {
     pub(super) steps: u64,
     pub(super) spins: u64,
     pub(super) repeats: u64,
-    pub(super) workers: Vec<Worker>,
+    pub(super) workers: Vec<Option<Worker>>,
     pub(super) wakers: Wakers,
     pub(super) clock: Clock,
     tick_at: Nanos,
@@ -49,11 +53,15 @@ pub(super) struct Engine<'a> {
     /// Memory for the mail of a step.
     pub(super) mail: Vec<Parcel>,
     /// Memory for the senders that a free place wakes.
-    wake: Vec<WorkerId>,
+    wake: Vec<Slot>,
 }
 
 impl<'a> Engine<'a> {
-    pub(super) fn new(sim: &'a Sim, topology: &Topology, on: Vec<u32>) -> Result<Self, SimError> {
+    pub(super) fn new(
+        sim: &'a Sim,
+        topology: &'a Topology,
+        on: Vec<u32>,
+    ) -> Result<Self, SimError> {
         let plan = topology.plan();
         let config = &plan.config;
         let mut costs = vec![CostNanos::of(super::Cost::default()); plan.components.len()];
@@ -66,15 +74,19 @@ impl<'a> Engine<'a> {
             let component = check::component(plan, "bytes", name)?;
             net.bytes[component as usize] = Some(bytes);
         }
-        let wakers = Wakers::new(config.workers);
-        let worker = |me| Worker::new(topology, me, incarnation::FIRST, wakers.waker(me));
+        let mut wakers = Wakers::new();
+        let first = incarnation::FIRST;
+        let worker = |me| Some(Worker::new(topology, me, first, wakers.waker(me)));
+        let workers = (0..config.workers).map(worker).collect();
         Ok(Engine {
             sim,
+            topology,
+            resume: None,
             seed: sim.seed,
             net,
             desk: Desk::new(plan, costs, Letters::default()),
-            coordinator: Coordinator::new(topology, incarnation::FIRST),
-            seats: (0..config.workers).map(|_| Seat::new()).collect(),
+            coordinator: Coordinator::new(topology, first),
+            seats: (0..config.workers).map(|me| Seat::new(me, 0)).collect(),
             stalls: Vec::new(),
             asked: Stop::Never,
             finished_at: None,
@@ -82,7 +94,7 @@ impl<'a> Engine<'a> {
             steps: 0,
             spins: 0,
             repeats: 0,
-            workers: (0..config.workers).map(worker).collect(),
+            workers,
             clock: Clock::new(whole(config.overrun).min(whole(config.timeout) / 4)),
             wakers,
             tick_at: Nanos::MAX,
@@ -106,8 +118,8 @@ impl<'a> Engine<'a> {
     pub(super) fn run(mut self, letters: Option<Handler>) -> Result<Outcome, SimError> {
         self.desk.letters = Letters::new(letters);
         let outcome = self.events();
-        self.repeats = self.workers.iter().map(Worker::repeats).sum();
-        for worker in std::mem::take(&mut self.workers) {
+        for worker in std::mem::take(&mut self.workers).into_iter().flatten() {
+            self.repeats += worker.repeats();
             worker.dismantle();
         }
         outcome?;
@@ -119,7 +131,7 @@ impl<'a> Engine<'a> {
         self.put_scenario();
         self.coordinator.start(0, &mut Office { desk: &mut self.desk, net: &mut self.net });
         self.coordinate();
-        while self.stopped < self.seats.len() {
+        while self.stopped < self.desk.plan.config.workers as usize {
             let Some((at, due)) = self.net.calendar.next() else {
                 let holds = self.holds();
                 return Err(SimError::Deadlock { holds, at: self.at(), seed: self.seed });
@@ -144,6 +156,16 @@ impl<'a> Engine<'a> {
         for (at, fault) in (0..).zip(&sim.faults.events) {
             self.net.calendar.put(whole(fault.at), Due::Fault(at));
         }
+        if let Some(limit) = sim.faults.unreachable_after.map(whole) {
+            for (node, state) in (0..).zip(&self.net.nodes) {
+                for &(from, to) in state.windows.down() {
+                    let at = from.saturating_add(limit);
+                    if at < to {
+                        self.net.calendar.put(at, Due::GiveUp(node));
+                    }
+                }
+            }
+        }
         if let Some(at) = sim.drain_at {
             self.net.calendar.put(whole(at), Due::Drain);
         }
@@ -164,28 +186,29 @@ impl<'a> Engine<'a> {
                     self.arrive(parcel)?;
                 }
             }
-            Due::Go(worker) => {
-                if self.seats[worker as usize].at == At::Called {
-                    self.take_core(worker)?;
+            Due::Go(slot) => {
+                if self.seats[slot as usize].at == At::Called {
+                    self.take_core(slot)?;
                 }
             }
-            Due::Done(worker) => self.done(worker)?,
-            Due::Wake(worker) => {
-                let seat = &mut self.seats[worker as usize];
+            Due::Done(slot) => self.done(slot)?,
+            Due::Wake(slot) => {
+                let seat = &mut self.seats[slot as usize];
                 if seat.wake_due != now {
                     return Ok(());
                 }
                 seat.wake_due = Nanos::MAX;
                 if seat.wake_at <= now {
-                    self.call(worker);
+                    self.call(slot);
                 } else {
-                    self.sleep(worker);
+                    self.sleep(slot);
                 }
             }
-            Due::Room(worker) => self.call(worker),
+            Due::Room(slot) => self.call(slot),
             Due::Tick if now == self.tick_at => self.coordinate(),
             Due::Tick => {}
             Due::Fault(at) => self.fault(at)?,
+            Due::GiveUp(node) => self.give_up(node as usize)?,
             Due::Drain => self.drain(now),
             Due::Stop => self.stop(),
         }
@@ -218,7 +241,7 @@ impl<'a> Engine<'a> {
     }
 
     /// The coordinator looks at the time.
-    fn coordinate(&mut self) {
+    pub(super) fn coordinate(&mut self) {
         let now = self.net.now;
         let next =
             self.coordinator.tick(now, &mut Office { desk: &mut self.desk, net: &mut self.net });
@@ -242,6 +265,16 @@ impl<'a> Engine<'a> {
     fn arrive(&mut self, parcel: Parcel) -> Result<(), SimError> {
         let now = self.net.now;
         let Parcel { from, to, bytes, count, ref post } = parcel;
+        // Whoever is gone takes nothing in, but the word that begins the next life there.
+        let mut refused = false;
+        if to != COORDINATOR {
+            let begins = self.begins(to, post);
+            let seat = &mut self.seats[to as usize];
+            if begins && seat.at == At::Stopped {
+                seat.at = At::Rest;
+            }
+            refused = !begins && (seat.at == At::Stopped || self.workers[to as usize].is_none());
+        }
         self.net.trace.words(&[now, 11 << 32 | u64::from(to), post.lane() as u64]);
         match post {
             Post::Report(_) => {
@@ -258,17 +291,24 @@ impl<'a> Engine<'a> {
             Post::Batch(_) => {
                 let node = self.net.node_of[from as usize] as usize;
                 self.net.nodes[node].release(bytes, count);
+                if refused {
+                    return Ok(());
+                }
                 let node = self.net.node_of[to as usize] as usize;
                 self.net.nodes[node].hold(bytes);
-                self.check_memory(node)?;
+                self.net.inboxes[to as usize].push(parcel);
+                self.call(to);
+                return self.check_memory(node);
             }
-            Post::Lost(Lost { component, place: Some(place), .. }) => {
+            Post::Lost(Lost { component, place: Some(place), incarnation, .. })
+                if *incarnation == self.net.lives[*place as usize] =>
+            {
                 let (place, component) = (*place, *component);
                 self.free(place, component);
             }
             _ => {}
         }
-        if self.seats[to as usize].at != At::Stopped {
+        if !refused {
             self.net.inboxes[to as usize].push(parcel);
             self.call(to);
         }
@@ -286,13 +326,13 @@ impl<'a> Engine<'a> {
     }
 
     /// A place of a queue is free: whoever was refused hears of it.
-    pub(super) fn free(&mut self, worker: WorkerId, component: u32) {
+    pub(super) fn free(&mut self, slot: Slot, component: u32) {
         let mut wake = std::mem::take(&mut self.wake);
-        self.net.queues.free(worker, component, &mut wake);
+        self.net.queues.free(slot, component, &mut wake);
         for sender in wake.drain(..) {
-            let far = self.net.node_of[sender as usize] != self.net.node_of[worker as usize];
+            let far = self.net.node_of[sender as usize] != self.net.node_of[slot as usize];
             if far {
-                let at = self.net.now.saturating_add(self.net.latency(worker, sender));
+                let at = self.net.now.saturating_add(self.net.latency(slot, sender));
                 self.net.calendar.put(at, Due::Room(sender));
             } else {
                 self.call(sender);

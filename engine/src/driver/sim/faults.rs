@@ -14,7 +14,7 @@ pub struct Faults {
     pub lose_batches: u32,
     /// Batches arrive twice, where their items can be cloned.
     pub repeat_batches: u32,
-    /// Batches arrive a second time as if an earlier life of the topology had sent them.
+    /// After a crash, batches arrive a second time as if the life before had sent them.
     pub stale_batches: u32,
     /// Messages with acks, and single fails, are lost.
     pub lose_acks: u32,
@@ -31,7 +31,8 @@ pub struct Faults {
     pub reorder: bool,
     /// Chances and `delay` cease at this time; `None` for never.
     pub until: Option<Duration>,
-    /// A node unreachable for longer than this counts as crashed; `None` for never.
+    /// The workers of a node that is unreachable for longer than this are given up and begun anew on
+    /// other nodes; `None` for never.
     pub unreachable_after: Option<Duration>,
     /// What happens at set times.
     pub events: Vec<Fault>,
@@ -59,7 +60,8 @@ impl Fault {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// It loses its memory.
+    /// It loses its memory and is back at once: the topology begins its next incarnation, if its
+    /// spouts can go back ([`Spout::position`](crate::Spout::position)).
     Crash {
         /// The node.
         node: usize,

@@ -3,7 +3,7 @@
 use super::letters::Letters;
 use super::net::Net;
 use super::node::{CostNanos, scaled};
-use super::post::{COORDINATOR, Post};
+use super::post::{COORDINATOR, Post, Slot};
 use super::windows::ONE;
 use crate::core::{
     Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Message, Nanos, Order, Plan,
@@ -22,13 +22,13 @@ const EMPTIES: usize = 256;
 pub(super) struct Desk {
     pub(super) plan: Arc<Plan>,
     pub(super) costs: Vec<CostNanos>,
-    /// Used-up memory on its way back, by worker. It takes no time.
+    /// Used-up memory on its way back, by seat. It takes no time.
     pub(super) empties: Vec<Vec<Empty>>,
     pub(super) letters: Letters,
     /// Longest calls over the limit, by task.
     pub(super) overruns: Vec<(TaskId, Nanos)>,
     pub(super) overrun: Nanos,
-    pub(super) me: WorkerId,
+    pub(super) me: Slot,
     /// What the step has cost so far.
     pub(super) spent: Nanos,
     /// When the step has had its share.
@@ -62,7 +62,7 @@ impl Desk {
     }
 
     /// A step of `me` begins, on a node that slow.
-    pub(super) fn begin(&mut self, me: WorkerId, slowness: u64) {
+    pub(super) fn begin(&mut self, me: Slot, slowness: u64) {
         self.me = me;
         self.slowness = slowness;
         self.spent = 0;
@@ -86,7 +86,7 @@ impl Desk {
         self.costs.get(component).copied().unwrap_or_default()
     }
 
-    fn give_back(&mut self, to: WorkerId, empty: Empty) {
+    fn give_back(&mut self, to: Slot, empty: Empty) {
         if let Some(list) = self.empties.get_mut(to as usize)
             && list.len() < EMPTIES
         {
@@ -109,12 +109,15 @@ impl Hands<'_> {
 
 impl Sink for Hands<'_> {
     fn offer(&mut self, envelope: Envelope) -> Result<u32, Envelope> {
-        if !self.net.queues.take(envelope.to, envelope.component, envelope.from) {
+        let (from, to) = (self.desk.me, self.net.address(envelope.incarnation, envelope.to));
+        // A seat's next life has no places for the one before: that will be dropped.
+        let placed = envelope.incarnation == self.net.lives[to as usize];
+        if placed && !self.net.queues.take(to, envelope.component, from) {
             return Err(envelope);
         }
         let sender = self.desk.plan.edges[envelope.edge as usize].from;
         let leave = self.leave();
-        Ok(self.net.batch(envelope, sender, leave))
+        Ok(self.net.batch(envelope, (from, to), sender, leave))
     }
 
     fn send(&mut self, to: WorkerId, message: Message) {
@@ -124,6 +127,7 @@ impl Sink for Hands<'_> {
                 self.net.trace.words(&[op.track.get(), op.epoch << 1 | outcome]);
             }
         }
+        let to = self.net.address(message.incarnation, to);
         let leave = self.leave();
         self.net.message(self.desk.me, to, Post::Message(message), leave);
     }
@@ -134,6 +138,7 @@ impl Sink for Hands<'_> {
     }
 
     fn recycle(&mut self, to: WorkerId, empty: Empty) {
+        let to = self.net.address(self.net.incarnation, to);
         self.desk.give_back(to, empty);
     }
 
@@ -182,11 +187,13 @@ pub(super) struct Office<'a> {
 
 impl CoordinatorSink for Office<'_> {
     fn word(&mut self, to: WorkerId, order: Order) {
+        let to = self.net.address(order.incarnation, to);
         let now = self.net.now;
         self.net.message(COORDINATOR, to, Post::Word(order), now);
     }
 
     fn recycle(&mut self, to: WorkerId, changes: Vec<Change>) {
+        let to = self.net.address(self.net.incarnation, to);
         self.desk.give_back(to, Empty::Changes(changes));
     }
 }

@@ -6,11 +6,11 @@ use super::dice::{Dice, Skips};
 use super::faults::Faults;
 use super::node::NodeState;
 use super::outcome::{FaultStats, LinkStats, Traffic};
-use super::post::{COORDINATOR, Count, LANES, Lost, Parcel, Post};
+use super::post::{COORDINATOR, Count, LANES, Lost, Parcel, Post, Slot};
 use super::queues::Queues;
 use super::trace::Trace;
 use crate::config::whole;
-use crate::core::{Envelope, Nanos, Plan, WorkerId};
+use crate::core::{ComponentId, Envelope, Nanos, Plan, WorkerId};
 
 /// Longest time, beside the way there and back, after which a lost batch is known to be lost, and a
 /// lost message is sent again.
@@ -59,10 +59,16 @@ pub(super) struct Net {
     pub(super) trace: Trace,
     pub(super) dice: Dice,
     pub(super) nodes: Vec<NodeState>,
-    /// The node of each worker.
+    /// The node of each seat.
     pub(super) node_of: Vec<u32>,
+    /// The incarnation in force.
+    pub(super) incarnation: u64,
+    /// The incarnation of the worker that is or was last at each seat: places of queues are its own.
+    pub(super) lives: Vec<u64>,
+    /// By incarnation: the seat of each worker. An earlier one knows no later addresses.
+    pub(super) addresses: Vec<Vec<Slot>>,
     pub(super) queues: Queues,
-    /// Mail that each worker has not taken in yet.
+    /// Mail that each seat has not taken in yet.
     pub(super) inboxes: Vec<Vec<Parcel>>,
     pub(super) stats: FaultStats,
     pairs: Vec<Pair>,
@@ -127,6 +133,9 @@ impl Net {
             queues: Queues::new(plan.config.workers, plan.components.len(), plan.config.queue),
             inboxes: node_of.iter().map(|_| Vec::new()).collect(),
             stats: FaultStats::default(),
+            addresses: vec![(0..).take(node_of.len()).collect()],
+            incarnation: super::incarnation::FIRST,
+            lives: vec![super::incarnation::FIRST; node_of.len()],
             node_of,
             pairs,
             office: whole(cluster.link.latency),
@@ -141,17 +150,47 @@ impl Net {
         }
     }
 
-    fn node(&self, worker: WorkerId) -> usize {
-        self.node_of[worker as usize] as usize
+    fn node(&self, slot: Slot) -> usize {
+        self.node_of[slot as usize] as usize
     }
 
-    fn pair(&mut self, from: WorkerId, to: WorkerId) -> &mut Pair {
+    /// Where an incarnation has a worker.
+    pub(super) fn address(&self, incarnation: u64, worker: WorkerId) -> Slot {
+        let of = usize::try_from(incarnation).ok().and_then(|at| self.addresses.get(at));
+        of.and_then(|slots| slots.get(worker as usize)).copied().unwrap_or(0)
+    }
+
+    /// A new seat on `node`; its number.
+    pub(super) fn new_slot(&mut self, node: u32) -> Slot {
+        let before = self.node_of.len() + 1;
+        self.node_of.push(node);
+        self.inboxes.push(Vec::new());
+        // Of no incarnation yet: its first word begins it.
+        self.lives.push(super::incarnation::FIRST);
+        self.queues.grow(self.node_of.len());
+        self.nodes[node as usize].workers += 1;
+        let ends = before + 1;
+        if !self.lane_at.is_empty() {
+            let mut lanes = vec![0; ends * ends * LANES];
+            for (at, &last) in self.lane_at.iter().enumerate() {
+                let (pair, lane) = (at / LANES, at % LANES);
+                // The coordinator stays the last end.
+                let end = |at: usize| if at == before - 1 { ends - 1 } else { at };
+                let (from, to) = (end(pair / before), end(pair % before));
+                lanes[(from * ends + to) * LANES + lane] = last;
+            }
+            self.lane_at = lanes;
+        }
+        Slot::try_from(before - 1).unwrap_or(Slot::MAX)
+    }
+
+    fn pair(&mut self, from: Slot, to: Slot) -> &mut Pair {
         let at = self.node(from) * self.nodes.len() + self.node(to);
         &mut self.pairs[at]
     }
 
     /// The time that a message is on its way, beside waiting for the wire.
-    pub(super) fn latency(&mut self, from: WorkerId, to: WorkerId) -> Nanos {
+    pub(super) fn latency(&mut self, from: Slot, to: Slot) -> Nanos {
         if from == COORDINATOR || to == COORDINATOR {
             self.office
         } else {
@@ -165,8 +204,13 @@ impl Net {
 
     /// Sends a batch at `leave`, for which there is a place. Says how many counted copies come
     /// beside it.
-    pub(super) fn batch(&mut self, mut envelope: Envelope, sender: u32, leave: Nanos) -> u32 {
-        let (from, to) = (envelope.from, envelope.to);
+    pub(super) fn batch(
+        &mut self,
+        mut envelope: Envelope,
+        (from, to): (Slot, Slot),
+        sender: ComponentId,
+        leave: Nanos,
+    ) -> u32 {
         let tuples = envelope.body.len() as u64;
         let payload = match self.bytes.get(sender as usize) {
             Some(&Some(each)) => each.saturating_mul(tuples),
@@ -177,8 +221,13 @@ impl Net {
         traffic.batches += 1;
         traffic.tuples += tuples;
         traffic.bytes = traffic.bytes.saturating_add(bytes);
-        let node = self.node(from);
-        self.nodes[node].hold(bytes);
+        // What an old incarnation sends is on its way, and counts nowhere.
+        let count =
+            if envelope.incarnation == self.incarnation { Count::Full } else { Count::Stale };
+        if count == Count::Full || from == to {
+            let node = self.node(from);
+            self.nodes[node].hold(bytes);
+        }
         let (component, epoch) = (envelope.component, envelope.epoch);
         self.trace.words(&[leave, 1 << 32 | u64::from(from), u64::from(to)]);
         self.trace.words(&[u64::from(component), epoch, tuples, bytes]);
@@ -192,7 +241,7 @@ impl Net {
         };
         if from == to {
             // It has no way to go: the worker takes it in at its next step.
-            self.inboxes[to as usize].push(parcel(envelope, Count::Full));
+            self.inboxes[to as usize].push(parcel(envelope, count));
             return 0;
         }
         let mut copies = 0;
@@ -208,25 +257,26 @@ impl Net {
                 copies = 1;
                 self.send(parcel(Envelope { body, ..envelope }, Count::Copy), leave);
             }
-            if self.dice.chance(self.faults.stale_batches)
+            if envelope.incarnation > super::incarnation::FIRST
+                && self.dice.chance(self.faults.stale_batches)
                 && let Some(body) = envelope.body.repeat()
             {
                 self.stats.stale_batches += 1;
-                let incarnation = envelope.incarnation.wrapping_sub(1);
+                let incarnation = envelope.incarnation - 1;
                 let stale = Envelope { body, incarnation, ..envelope };
                 self.send(parcel(stale, Count::Stale), leave);
             }
             if self.dice.chance(self.faults.lose_batches) {
-                self.lose(parcel(envelope, Count::Full), leave);
+                self.lose(parcel(envelope, count), leave);
                 return copies;
             }
         }
-        self.send(parcel(envelope, Count::Full), leave);
+        self.send(parcel(envelope, count), leave);
         copies
     }
 
     /// Sends anything but a batch at `leave`.
-    pub(super) fn message(&mut self, from: WorkerId, to: WorkerId, post: Post, leave: Nanos) {
+    pub(super) fn message(&mut self, from: Slot, to: Slot, post: Post, leave: Nanos) {
         let bytes = post.control_bytes();
         if from != COORDINATOR && to != COORDINATOR {
             let traffic = &mut self.pair(from, to).traffic;
@@ -320,7 +370,7 @@ impl Net {
         };
         if !self.lane_at.is_empty() {
             let ends = self.node_of.len() + 1;
-            let end = |worker| if worker == COORDINATOR { ends - 1 } else { worker as usize };
+            let end = |slot| if slot == COORDINATOR { ends - 1 } else { slot as usize };
             let lane = (end(from) * ends + end(to)) * LANES + parcel.post.lane();
             at = at.max(self.lane_at[lane]);
             self.lane_at[lane] = at;
@@ -330,7 +380,7 @@ impl Net {
 
     /// When a message that is underway at `at` goes on: at once, or when both nodes are reachable;
     /// `None` where it is lost instead.
-    fn reachable(&self, from: WorkerId, to: WorkerId, at: Nanos, lossy: bool) -> Option<Nanos> {
+    fn reachable(&self, from: Slot, to: Slot, at: Nanos, lossy: bool) -> Option<Nanos> {
         let ends = [from, to].map(|w| (w != COORDINATOR).then(|| self.node(w)));
         if ends[0] == ends[1] {
             return Some(at);

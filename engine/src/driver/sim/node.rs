@@ -6,10 +6,10 @@ use std::time::Duration;
 use super::cluster::Node;
 use super::faults::Faults;
 use super::outcome::NodeStats;
-use super::post::Count;
+use super::post::{Count, Slot};
 use super::windows::{ONE, Windows, fixed};
 use crate::config::whole;
-use crate::core::{Nanos, WorkerId};
+use crate::core::Nanos;
 
 /// One node.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(super) struct NodeState {
     cores: u32,
     pub(super) free: u32,
     /// Workers that wait for a core, first come first served.
-    pub(super) waiting: VecDeque<WorkerId>,
+    pub(super) waiting: VecDeque<Slot>,
     pub(super) workers: u32,
     /// How slow it is, in fixed point.
     base: u64,

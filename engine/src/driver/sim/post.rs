@@ -1,15 +1,19 @@
 //! What travels in a simulated cluster.
 
-use crate::core::{Body, ComponentId, Envelope, Epoch, In, Message, Order, Report, WorkerId};
+use crate::core::{Body, ComponentId, Envelope, Epoch, In, Message, Order, Report};
 
-/// The coordinator, where a worker is named.
-pub(super) const COORDINATOR: WorkerId = WorkerId::MAX;
+/// The number of a seat: the place of one worker, on one node. A worker that is moved by a crash has
+/// a new one, while the old one may live on where nobody reaches it.
+pub(super) type Slot = u32;
+
+/// The coordinator, where a seat is named.
+pub(super) const COORDINATOR: Slot = Slot::MAX;
 
 /// One thing on its way.
 #[derive(Debug)]
 pub(super) struct Parcel {
-    pub(super) from: WorkerId,
-    pub(super) to: WorkerId,
+    pub(super) from: Slot,
+    pub(super) to: Slot,
     /// Bytes on the wire, and in memory where it is a batch.
     pub(super) bytes: u64,
     /// Of a batch: how the engine counts it.
@@ -25,7 +29,7 @@ pub(super) enum Count {
     /// A copy that the network made: it is in flight, and takes a place only as it is taken in,
     /// where one of the two goes at once.
     Copy,
-    /// A copy as of an incarnation before: nobody counts it.
+    /// Of an incarnation before: nobody counts it.
     Stale,
 }
 
@@ -45,8 +49,8 @@ pub(super) struct Lost {
     pub(super) incarnation: u64,
     pub(super) component: ComponentId,
     pub(super) epoch: Epoch,
-    /// The worker whose queue holds a place for it.
-    pub(super) place: Option<WorkerId>,
+    /// The seat whose queue holds a place for it.
+    pub(super) place: Option<Slot>,
 }
 
 /// Lanes between two ends: of one lane nothing overtakes, unless the scenario says so.

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::core::{ComponentId, WorkerId};
+use super::post::Slot;
+use crate::core::ComponentId;
 
 /// All queues of a run.
 #[derive(Debug)]
@@ -20,7 +21,7 @@ pub(super) struct Queues {
 #[derive(Debug, Default)]
 struct Queue {
     taken: u32,
-    refused: Vec<WorkerId>,
+    refused: Vec<Slot>,
     /// Bytes of the batches taken in, in order.
     bytes: VecDeque<u64>,
 }
@@ -39,18 +40,13 @@ impl Queues {
         }
     }
 
-    fn at(&self, worker: WorkerId, component: ComponentId) -> usize {
-        worker as usize * self.components + component as usize
+    fn at(&self, slot: Slot, component: ComponentId) -> usize {
+        slot as usize * self.components + component as usize
     }
 
     /// Takes a place for a batch of `from`, or notes whom to wake.
-    pub(super) fn take(
-        &mut self,
-        worker: WorkerId,
-        component: ComponentId,
-        from: WorkerId,
-    ) -> bool {
-        let at = self.at(worker, component);
+    pub(super) fn take(&mut self, slot: Slot, component: ComponentId, from: Slot) -> bool {
+        let at = self.at(slot, component);
         let queue = &mut self.queues[at];
         if queue.taken >= self.capacity {
             let word = &mut self.noted[at * self.words + from as usize / 64];
@@ -66,32 +62,27 @@ impl Queues {
     }
 
     /// A copy is taken in: it or its original goes at once, so this is no place of the queue.
-    pub(super) fn copy(&mut self, worker: WorkerId, component: ComponentId) {
-        let at = self.at(worker, component);
+    pub(super) fn copy(&mut self, slot: Slot, component: ComponentId) {
+        let at = self.at(slot, component);
         self.queues[at].taken += 1;
     }
 
     /// A batch waits in the queue.
-    pub(super) fn wait(&mut self, worker: WorkerId, component: ComponentId, bytes: u64) {
-        let at = self.at(worker, component);
+    pub(super) fn wait(&mut self, slot: Slot, component: ComponentId, bytes: u64) {
+        let at = self.at(slot, component);
         self.queues[at].bytes.push_back(bytes);
         self.peak = self.peak.max(self.queues[at].bytes.len());
     }
 
     /// The bytes of the batch that waited longest and is done now.
-    pub(super) fn oldest(&mut self, worker: WorkerId, component: ComponentId) -> u64 {
-        let at = self.at(worker, component);
+    pub(super) fn oldest(&mut self, slot: Slot, component: ComponentId) -> u64 {
+        let at = self.at(slot, component);
         self.queues[at].bytes.pop_front().unwrap_or(0)
     }
 
     /// A place is free: appends to `wake` whom to wake.
-    pub(super) fn free(
-        &mut self,
-        worker: WorkerId,
-        component: ComponentId,
-        wake: &mut Vec<WorkerId>,
-    ) {
-        let at = self.at(worker, component);
+    pub(super) fn free(&mut self, slot: Slot, component: ComponentId, wake: &mut Vec<Slot>) {
+        let at = self.at(slot, component);
         let queue = &mut self.queues[at];
         queue.taken = queue.taken.saturating_sub(1);
         if queue.refused.is_empty() {
@@ -101,8 +92,38 @@ impl Queues {
         self.noted[at * self.words..(at + 1) * self.words].fill(0);
     }
 
-    /// Places taken, all queues together.
-    pub(super) fn taken(&self) -> u64 {
-        self.queues.iter().map(|queue| u64::from(queue.taken)).sum()
+    /// There are so many seats now.
+    pub(super) fn grow(&mut self, slots: usize) {
+        self.queues.resize_with(slots * self.components, Queue::default);
+        self.words = slots.div_ceil(64);
+        self.noted.clear();
+        self.noted.resize(self.queues.len() * self.words, 0);
+        for (at, queue) in self.queues.iter().enumerate() {
+            for &from in &queue.refused {
+                self.noted[at * self.words + from as usize / 64] |= 1 << (from % 64);
+            }
+        }
+    }
+
+    /// A worker is gone, and with it what waited there and its places: how many bytes?
+    pub(super) fn clear(&mut self, slot: Slot) -> u64 {
+        let from = slot as usize * self.components;
+        let mut bytes = 0_u64;
+        for (at, queue) in (from..).zip(&mut self.queues[from..from + self.components]) {
+            bytes = queue.bytes.drain(..).fold(bytes, u64::saturating_add);
+            queue.taken = 0;
+            queue.refused.clear();
+            self.noted[at * self.words..(at + 1) * self.words].fill(0);
+        }
+        bytes
+    }
+
+    /// Places taken in the queues of these seats.
+    pub(super) fn taken(&self, slots: &[Slot]) -> u64 {
+        let of = |&slot: &Slot| {
+            let from = slot as usize * self.components;
+            &self.queues[from..from + self.components]
+        };
+        slots.iter().flat_map(of).map(|queue| u64::from(queue.taken)).sum()
     }
 }

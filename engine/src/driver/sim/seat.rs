@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::core::Nanos;
+use crate::core::{Nanos, WorkerId};
 use crate::report::{WorkerFigures, WorkerStats};
 
 /// Where a worker is.
@@ -20,12 +20,15 @@ pub(super) enum At {
     Stopped,
 }
 
-/// One worker.
+/// One seat: the place of a worker.
 #[derive(Debug)]
 pub(super) struct Seat {
+    pub(super) worker: WorkerId,
     pub(super) at: At,
     /// Whether another step is due as this one ends.
     pub(super) again: bool,
+    /// Whether the step under way is the last.
+    pub(super) stop: bool,
     /// When it asked to be woken.
     pub(super) wake_at: Nanos,
     /// The time of its wake in the calendar that counts; others are stale.
@@ -40,15 +43,17 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(worker: WorkerId, now: Nanos) -> Self {
         Seat {
+            worker,
             at: At::Rest,
             again: false,
+            stop: false,
             wake_at: Nanos::MAX,
             wake_due: Nanos::MAX,
             blocked: false,
             frees: Vec::new(),
-            since: 0,
+            since: now,
             times: WorkerStats::default(),
             figures: None,
         }

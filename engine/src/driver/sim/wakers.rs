@@ -1,8 +1,10 @@
-//! Wakers of spouts: a flag a worker, looked at between steps.
+//! Wakers of spouts: a flag a seat, looked at between steps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
+
+use super::post::Slot;
 
 /// The flags of one run.
 #[derive(Debug)]
@@ -29,14 +31,16 @@ impl Wake for Flag {
 }
 
 impl Wakers {
-    pub(super) fn new(workers: u32) -> Self {
-        let any = Arc::new(AtomicBool::new(false));
-        let flag = |_| Arc::new(Flag { woken: AtomicBool::new(false), any: Arc::clone(&any) });
-        Wakers { flags: (0..workers).map(flag).collect(), any }
+    pub(super) fn new() -> Self {
+        Wakers { flags: Vec::new(), any: Arc::new(AtomicBool::new(false)) }
     }
 
-    pub(super) fn waker(&self, worker: u32) -> Waker {
-        Waker::from(Arc::clone(&self.flags[worker as usize]))
+    /// The waker of a seat, which may be the first of its number.
+    pub(super) fn waker(&mut self, slot: Slot) -> Waker {
+        let any = &self.any;
+        let flag = || Arc::new(Flag { woken: AtomicBool::new(false), any: Arc::clone(any) });
+        self.flags.resize_with(self.flags.len().max(slot as usize + 1), flag);
+        Waker::from(Arc::clone(&self.flags[slot as usize]))
     }
 
     /// Whether anyone was woken since the last look.
@@ -44,15 +48,18 @@ impl Wakers {
         self.any.load(Ordering::Acquire) && self.any.swap(false, Ordering::AcqRel)
     }
 
-    /// Workers whose flag is set, in order.
-    pub(super) fn woken(&self) -> Vec<u32> {
+    /// Seats whose flag is set, in order.
+    pub(super) fn woken(&self) -> Vec<Slot> {
         let set = |flag: &&Arc<Flag>| flag.woken.load(Ordering::Acquire);
-        (0..).zip(&self.flags).filter(|(_, flag)| set(flag)).map(|(worker, _)| worker).collect()
+        (0..).zip(&self.flags).filter(|(_, flag)| set(flag)).map(|(slot, _)| slot).collect()
     }
 
-    /// Whether this worker was woken; clears its flag.
-    pub(super) fn take(&self, worker: u32) -> bool {
-        let woken = &self.flags[worker as usize].woken;
+    /// Whether this one was woken; clears its flag.
+    pub(super) fn take(&self, slot: Slot) -> bool {
+        // A seat that never had a worker has no flag yet.
+        let Some(Flag { woken, .. }) = self.flags.get(slot as usize).map(|flag| &**flag) else {
+            return false;
+        };
         woken.load(Ordering::Acquire) && woken.swap(false, Ordering::AcqRel)
     }
 }
