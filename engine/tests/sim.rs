@@ -12,3 +12,11 @@ mod common;
 mod crashes;
 #[path = "sim/determinism.rs"]
 mod determinism;
+#[path = "sim/lanes.rs"]
+mod lanes;
+#[path = "sim/machines.rs"]
+mod machines;
+#[path = "sim/refused.rs"]
+mod refused;
+#[path = "sim/seeds.rs"]
+mod seeds;

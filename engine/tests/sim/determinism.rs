@@ -50,3 +50,11 @@ fn a_run_repeats_whatever_its_names_and_faults() {
         }
     }
 }
+
+/// The same on every platform, in debug and in release: a change of this number is a change of what
+/// the engine or the simulator does, and is to be made knowingly.
+#[test]
+fn the_trace_of_one_scenario_is_known() {
+    let outcome = run(NAMES, 6, 7, faults());
+    assert_eq!((outcome.events, outcome.trace), (45_953, 10_634_774_961_597_133_677));
+}
