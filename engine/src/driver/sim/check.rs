@@ -111,7 +111,8 @@ pub(super) fn component(
 }
 
 /// The one of `names` that is nearest to `name`, where it is near at all.
-pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+#[must_use]
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 2).max(1);
     let near = names.map(|other| (distance(name, other), other));
     near.filter(|&(far, _)| far <= limit).min().map(|(_, other)| other)

@@ -1,6 +1,7 @@
 //! The event loop: takes what is due next, lets workers step and the coordinator speak.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::calendar::Due;
@@ -24,6 +25,9 @@ use crate::topology::Topology;
 
 /// Reports are gathered for so long before the coordinator looks at the time.
 const GATHER: Nanos = 500_000;
+
+/// Events between two looks at the flag that stops the run from outside.
+const LOOK: u64 = 1024;
 
 /// A run.
 pub(super) struct Engine<'a> {
@@ -142,12 +146,19 @@ impl<'a> Engine<'a> {
                 return Err(SimError::NoEnd { holds, events, at: self.at(), seed: self.seed });
             }
             self.net.now = at;
+            if self.events % LOOK == 0 && self.told_to_stop() {
+                self.stop();
+            }
             self.serve(at, due)?;
             if let Some(error) = self.desk.letters.failed.take() {
                 return Err(self.failed(error));
             }
         }
         Ok(())
+    }
+
+    fn told_to_stop(&self) -> bool {
+        self.sim.stop_when.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed))
     }
 
     /// Puts what the scenario says into the calendar.

@@ -44,8 +44,12 @@ mod wakers;
 mod windows;
 
 use core::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+#[doc(hidden)]
+pub use check::nearest;
 pub use cluster::{Cluster, Cost, Link, Node, Overhead};
 pub use error::{Cause, SimError};
 pub use faults::{Event, Fault, Faults};
@@ -69,6 +73,7 @@ pub struct Sim {
     until: Duration,
     events: u64,
     letters: Option<letters::Handler>,
+    stop_when: Option<Arc<AtomicBool>>,
 }
 
 impl fmt::Debug for Sim {
@@ -99,6 +104,7 @@ impl Sim {
             until: Duration::from_secs(3600),
             events: 1_000_000_000,
             letters: None,
+            stop_when: None,
         }
     }
 
@@ -160,6 +166,14 @@ impl Sim {
     #[must_use]
     pub fn stop_at(mut self, at: Duration) -> Self {
         self.stop_at = Some(at);
+        self
+    }
+
+    /// Stops the topology, wherever it is, soon after this is set from outside of the run. Where
+    /// that falls in virtual time is chance: such a run cannot be repeated.
+    #[must_use]
+    pub fn stop_when(mut self, flag: Arc<AtomicBool>) -> Self {
+        self.stop_when = Some(flag);
         self
     }
 
