@@ -195,6 +195,7 @@ impl Net {
         while let Some(at) = self.wire.next_mail(i) {
             inputs.push(match self.wire.inbox[i].swap_remove(at).post {
                 Post::Batch(envelope) => In::Batch(envelope),
+                Post::Lost(loss) => In::Lost(loss),
                 Post::Message(message) => In::Message(message),
                 Post::Word(word) => In::Word(word),
                 Post::Empty(empty) => In::Empty(empty),
@@ -213,14 +214,6 @@ impl Net {
             self.wake_at[i] = at.max(mono + 1);
         }
         self.busy_until[i] = mono + self.step + self.wire.busy;
-        if std::mem::take(&mut self.wire.injected) {
-            let mut reports = std::mem::take(&mut self.wire.reports[i]);
-            reports.sort_by_key(|(_, report)| report.number);
-            for (_, report) in reports {
-                self.coordinator.report(mono, report, &mut self.wire);
-            }
-            self.wire.log.closed_everywhere(self.coordinator.closed());
-        }
         Ok(())
     }
 }

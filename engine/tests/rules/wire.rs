@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use streamwright::core::{
-    AckKind, Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Message, Nanos, Order,
-    Report, Sink, Stall, TaskId, WorkerId,
+    AckKind, Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Loss, Message, Nanos,
+    Order, Report, Sink, Stall, TaskId, WorkerId,
 };
 use streamwright::{DeadLetter, RunError, Topology, WorkerFigures};
 
@@ -14,6 +14,7 @@ use crate::parts::Log;
 /// What arrives at a worker.
 pub enum Post {
     Batch(Envelope),
+    Lost(Loss),
     Message(Message),
     Word(Order),
     Empty(Empty),
@@ -54,8 +55,6 @@ pub struct Outcome {
     pub end: Nanos,
     pub epochs: u64,
     pub records: u64,
-    /// Tuples in lost batches, by edge.
-    pub lost: Vec<u64>,
     pub copies: u64,
     /// Idle steps that asked to be woken in the past.
     pub spins: u64,
@@ -84,7 +83,6 @@ pub struct Wire {
     pub awake: Vec<bool>,
     pub reports: Vec<Vec<(Nanos, Report)>>,
     numbers: Vec<u64>,
-    pub injected: bool,
     verdicts: HashSet<u64>,
     pub out: Outcome,
 }
@@ -113,7 +111,6 @@ impl Wire {
             end: 0,
             epochs: 0,
             records: 0,
-            lost: vec![0; plan.edges.len()],
             copies: 0,
             spins: 0,
             steps: 0,
@@ -138,7 +135,6 @@ impl Wire {
             awake: vec![true; n],
             reports: (0..n).map(|_| Vec::new()).collect(),
             numbers: vec![0; n],
-            injected: false,
             verdicts: HashSet::new(),
             out,
         }
@@ -154,15 +150,6 @@ impl Wire {
         self.seq += 1;
         let seq = self.seq;
         self.inbox[to as usize].push(Mail { at, lane, seq, post });
-    }
-
-    /// Tells the coordinator of what the network did to a batch of `from`, before all else.
-    fn inject(&mut self, from: WorkerId, incarnation: u64, change: Change) {
-        let number = self.numbers[from as usize];
-        self.numbers[from as usize] += 1;
-        let report = Report { from, number, incarnation, changes: vec![change] };
-        self.reports[from as usize].push((self.now, report));
-        self.injected = true;
     }
 
     /// The place of the next mail that `worker` takes in.
@@ -186,7 +173,7 @@ impl Wire {
 pub struct Hands<'a>(pub &'a mut Wire, pub WorkerId);
 
 impl Sink for Hands<'_> {
-    fn offer(&mut self, mut envelope: Envelope) -> Result<u32, Envelope> {
+    fn offer(&mut self, mut envelope: Envelope) -> Result<(), Envelope> {
         let Hands(wire, me) = self;
         let (to, c) = (envelope.to as usize, envelope.component as usize);
         let held = |&(w, of, until): &(u32, u32, Nanos)| {
@@ -196,8 +183,7 @@ impl Sink for Hands<'_> {
             wire.refused[to][c].push(*me);
             return Err(envelope);
         }
-        let (component, epoch) = (envelope.component, envelope.epoch);
-        let change = |delta| Change::InFlight { component, epoch, delta };
+        let mut copied = false;
         let ppm = wire.odds.lose_tuples;
         if ppm > 0 {
             let dice = &mut wire.dice;
@@ -208,22 +194,23 @@ impl Sink for Hands<'_> {
         {
             let stale = u64::from(wire.odds.stale_copies);
             let incarnation = envelope.incarnation - stale;
-            if stale == 0 {
-                wire.inject(*me, incarnation, change(1));
-            }
+            copied = stale == 0;
             wire.taken[to][c] += 1;
             wire.out.copies += 1;
             let copy = Envelope { body, incarnation, ..envelope };
             wire.post(copy.to, (*me, 0), 0, Post::Batch(copy));
         }
         if wire.dice.chance(wire.odds.lose_batches) {
-            wire.out.lost[envelope.edge as usize] += envelope.body.len() as u64;
-            wire.inject(*me, envelope.incarnation, change(-1));
-            return Ok(0);
+            // Known lost some time later, unless a copy of it lives.
+            if !copied {
+                wire.taken[to][c] += 1;
+                wire.post(envelope.to, (*me, 5), 0, Post::Lost(Loss::of(&envelope)));
+            }
+            return Ok(());
         }
         wire.taken[to][c] += 1;
         wire.post(envelope.to, (*me, 0), 0, Post::Batch(envelope));
-        Ok(0)
+        Ok(())
     }
 
     fn send(&mut self, to: WorkerId, message: Message) {
