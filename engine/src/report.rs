@@ -245,6 +245,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// Epochs whose state bolts had gathered, and which was lost in a crash: results that were made
+    /// of it may be too small.
+    #[must_use]
+    pub fn lost_epochs(&self) -> u64 {
+        self.crashes.iter().map(Crash::lost_epochs).sum()
+    }
+
     /// Most dead letters kept in a report.
     pub const LETTERS: usize = 1000;
     /// Most reasons of untracked failures kept for each worker.
