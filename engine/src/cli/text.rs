@@ -48,6 +48,11 @@ fn figures(summary: &Summary, paint: Paint, text: &mut String) {
     line(text, "epochs", dash(summary.epochs));
     let lost: u64 = summary.streams.iter().map(|stream| stream.lost).sum();
     line(text, "lost tuples", lost);
+    if !summary.crashes.is_empty() {
+        let epochs: u64 = summary.crashes.iter().map(|crash| crash.lost_epochs).sum();
+        let crashes = format!("{} ({epochs} epochs lost)", summary.crashes.len());
+        line(text, "crashes", paint.alarm(&crashes));
+    }
     let complete = match (summary.complete, summary.interrupted) {
         (true, _) => "yes".to_owned(),
         (false, None) => paint.alarm("no"),

@@ -6,7 +6,7 @@ use streamwright::core::{
     AckKind, Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Loss, Message, Nanos,
     Order, Report, Sink, Stall, TaskId, WorkerId,
 };
-use streamwright::{DeadLetter, RunError, Topology, WorkerFigures};
+use streamwright::{Crash, DeadLetter, RunError, Topology, WorkerFigures};
 
 use crate::dice::Dice;
 use crate::parts::Log;
@@ -44,6 +44,8 @@ pub struct Odds {
     pub stale_copies: bool,
     /// Extra way of inits.
     pub late_inits: Nanos,
+    /// What is on its way in a crash arrives in the incarnation after.
+    pub stale_mail: u32,
 }
 
 /// How a run went.
@@ -59,9 +61,14 @@ pub struct Outcome {
     /// Idle steps that asked to be woken in the past.
     pub spins: u64,
     pub steps: u64,
+    /// Steps up to the word to stop.
+    pub done: u64,
     pub repeats: u64,
     pub touches: u64,
     pub messages: u64,
+    pub crashes: Vec<Crash>,
+    /// Figures of the workers of incarnations that died.
+    pub past: Vec<Vec<WorkerFigures>>,
 }
 
 /// What lies between the workers.
@@ -102,6 +109,7 @@ impl Wire {
             repeat_messages: 0,
             stale_copies: false,
             late_inits: 0,
+            stale_mail: 0,
         };
         let out = Outcome {
             figures: Vec::new(),
@@ -114,9 +122,12 @@ impl Wire {
             copies: 0,
             spins: 0,
             steps: 0,
+            done: 0,
             repeats: 0,
             touches: 0,
             messages: 0,
+            crashes: Vec::new(),
+            past: Vec::new(),
         };
         Wire {
             dice: Dice::new(seed),
@@ -150,6 +161,27 @@ impl Wire {
         self.seq += 1;
         let seq = self.seq;
         self.inbox[to as usize].push(Mail { at, lane, seq, post });
+    }
+
+    /// All workers are gone, and with them what was on its way; or some of it comes late.
+    pub fn crash(&mut self) {
+        let Wire { dice, odds, inbox, reports, .. } = self;
+        inbox.iter_mut().for_each(|mails| mails.retain(|_| dice.chance(odds.stale_mail)));
+        reports.iter_mut().for_each(|all| all.retain(|_| dice.chance(odds.stale_mail)));
+        self.taken.iter_mut().flatten().for_each(|taken| *taken = 0);
+        for (to, mails) in self.inbox.iter().enumerate() {
+            for mail in mails {
+                let component = match &mail.post {
+                    Post::Batch(envelope) => envelope.component,
+                    Post::Lost(loss) => loss.component,
+                    _ => continue,
+                };
+                self.taken[to][component as usize] += 1;
+            }
+        }
+        self.refused.iter_mut().flatten().for_each(Vec::clear);
+        self.numbers.iter_mut().for_each(|number| *number = 0);
+        self.awake.iter_mut().for_each(|awake| *awake = true);
     }
 
     /// The place of the next mail that `worker` takes in.
