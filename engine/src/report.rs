@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::batch::Batch;
 use crate::config::Config;
-use crate::core::{Epoch, Nanos, Stall, TaskId};
+use crate::core::{Crash, Epoch, Nanos, Stall, TaskId};
 pub use crate::reason::Reason;
 pub(crate) use crate::reason::chain;
 pub use crate::run_error::RunError;
@@ -197,7 +197,8 @@ pub struct Latency {
 pub struct Report {
     /// Whether the spouts ended by themselves and all that they emitted was finished.
     pub complete: bool,
-    /// Whether it was asked to drain and did, leaving nothing unfinished.
+    /// Whether it was asked to drain and did, leaving nothing unfinished. Never after a crash: what
+    /// was under way in it is not emitted again once the spouts are told to drain.
     pub drained: bool,
     /// Time from the start to the end.
     pub elapsed: Duration,
@@ -232,6 +233,9 @@ pub struct Report {
     pub workers: Vec<WorkerStats>,
     /// Epochs closed everywhere.
     pub epochs: u64,
+    /// What failed and was mended by a new start, and the epochs whose state was lost by it. Figures
+    /// are sums over all starts: what was emitted again is counted again.
+    pub crashes: Vec<Crash>,
     /// Times without progress, and what held it.
     pub stalls: Vec<Stall>,
     /// Steps that overran their time: component, task, how long.
@@ -241,6 +245,13 @@ pub struct Report {
 }
 
 impl Report {
+    /// Epochs whose state bolts had gathered, and which was lost in a crash: results that were made
+    /// of it may be too small.
+    #[must_use]
+    pub fn lost_epochs(&self) -> u64 {
+        self.crashes.iter().map(Crash::lost_epochs).sum()
+    }
+
     /// Most dead letters kept in a report.
     pub const LETTERS: usize = 1000;
     /// Most reasons of untracked failures kept for each worker.

@@ -142,6 +142,14 @@ pub enum RunError {
         /// How.
         message: String,
     },
+    /// Something failed, and before all could start anew a worker did not come back.
+    #[error("{cause}; nothing could start anew, since {who} did not come back")]
+    Stuck {
+        /// The task, or the worker, that did not come back.
+        who: String,
+        /// What had failed.
+        cause: String,
+    },
     /// A thread could not be started.
     #[error("no thread for worker {worker}: {message}")]
     Thread {

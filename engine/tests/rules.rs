@@ -28,6 +28,8 @@ mod rule_4;
 mod rule_6;
 #[path = "rules/rule_7.rs"]
 mod rule_7;
+#[path = "rules/rule_8.rs"]
+mod rule_8;
 #[path = "rules/rule_9.rs"]
 mod rule_9;
 #[path = "rules/traces.rs"]

@@ -22,6 +22,8 @@ mod open;
 mod poison;
 #[path = "threads/pressure.rs"]
 mod pressure;
+#[path = "threads/restart.rs"]
+mod restart;
 #[path = "threads/standstill.rs"]
 mod standstill;
 #[path = "threads/stop.rs"]

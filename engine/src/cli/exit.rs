@@ -7,7 +7,8 @@ use super::signals::Interrupt;
 pub(super) enum Exit {
     /// All was done.
     Done,
-    /// Dead letters were written, the run failed, or its report could not be written.
+    /// Dead letters were written, the run failed or lost state in a crash, or its report could not
+    /// be written.
     Failed,
     /// The arguments or the cluster file make no sense.
     Usage,
@@ -38,7 +39,8 @@ impl Exit {
 pub(super) const TABLE: &str = "\
 Exit codes:
     0  done: every line ended acked (or was counted, where nothing is tracked)
-    1  there are dead letters, the run failed, or the report could not be written
+    1  there are dead letters, the run failed, it lost state in a crash and went on without,
+       or the report could not be written
     2  the arguments or the cluster file make no sense
     3  the input or the cluster file is missing, unreadable, a directory, or in UTF-16 or UTF-32
   130  interrupted by SIGINT; the report is partial, its JSON says \"complete\": false

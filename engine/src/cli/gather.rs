@@ -10,8 +10,8 @@ use super::args::{Driver, Wordcount};
 use super::repeat;
 use super::signals::Interrupt;
 use super::summary::{
-    Component, Input, LETTER_BYTES, Latency, Letter, Overrun, Settings, Stream, Summary, Task,
-    TaskCounts, Tracking, Word, Worker,
+    Component, Crash, Input, LETTER_BYTES, Latency, Letter, Overrun, Settings, Stream, Summary,
+    Task, TaskCounts, Tracking, Word, Worker,
 };
 
 /// What a run was told to do.
@@ -88,6 +88,17 @@ pub(super) fn summary(
                 idle_us: micros(worker.idle),
                 blocked_us: micros(worker.blocked),
                 outbox_peak: worker.outbox_peak as u64,
+            },
+        ),
+        crashes: list(
+            report,
+            |report| &report.crashes,
+            |crash| Crash {
+                cause: crash.cause.clone(),
+                at_us: micros(crash.at),
+                incarnation: crash.incarnation,
+                resumed: crash.resumed,
+                lost_epochs: crash.lost_epochs(),
             },
         ),
         stalls: list(report, |report| &report.stalls, ToString::to_string),

@@ -68,7 +68,7 @@ fn run(options: &Wordcount, console: &Console) -> Result<Exit, (String, Exit)> {
         }
         Ok(report) => match interrupted {
             Some(signal) if !report.complete => Exit::Interrupted(signal),
-            _ if report.complete && report.dead == 0 => Exit::Done,
+            _ if report.complete && report.dead == 0 && report.lost_epochs() == 0 => Exit::Done,
             _ => Exit::Failed,
         },
     };

@@ -27,8 +27,6 @@ pub(super) struct Simulated {
     pub(super) links: Vec<Link>,
     /// What went wrong, counted.
     pub(super) faults: Faults,
-    /// Crashes that the run has lived through.
-    pub(super) crashes: Vec<Crash>,
 }
 
 /// One node.
@@ -67,15 +65,6 @@ pub(super) struct Faults {
     repeated_messages: u64,
 }
 
-/// One crash.
-#[derive(Debug, Serialize)]
-pub(super) struct Crash {
-    cause: String,
-    at_us: u64,
-    /// The epoch at which the next incarnation went on.
-    resumed: u64,
-}
-
 fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
@@ -101,11 +90,6 @@ pub(super) fn tell(cluster: &Path, outcome: &Outcome) -> Simulated {
         bytes: link.traffic.bytes,
         busy_us: micros(link.busy),
     };
-    let crash = |crash: &streamwright::Crash| Crash {
-        cause: crash.cause.clone(),
-        at_us: micros(crash.at),
-        resumed: crash.resumed,
-    };
     Simulated {
         cluster: cluster.to_string_lossy().into_owned(),
         seed: outcome.seed,
@@ -123,6 +107,5 @@ pub(super) fn tell(cluster: &Path, outcome: &Outcome) -> Simulated {
             resent_messages,
             repeated_messages,
         },
-        crashes: outcome.crashes.iter().map(crash).collect(),
     }
 }

@@ -58,6 +58,8 @@ pub(super) struct Summary {
     pub(super) streams: Vec<Stream>,
     /// Figures of every worker.
     pub(super) workers: Vec<Worker>,
+    /// What failed and was mended by a new start of all tasks.
+    pub(super) crashes: Vec<Crash>,
     /// Times without progress.
     pub(super) stalls: Vec<String>,
     /// Steps longer than the overrun.
@@ -262,6 +264,21 @@ pub(super) struct Overrun {
     pub(super) task: u32,
     /// Its longest such step.
     pub(super) time_us: u64,
+}
+
+/// A failure that was mended by a new start of all tasks.
+#[derive(Debug, Serialize)]
+pub(super) struct Crash {
+    /// What failed, and why.
+    pub(super) cause: String,
+    /// Time since the start of the run.
+    pub(super) at_us: u64,
+    /// The incarnation that died, from 0.
+    pub(super) incarnation: u64,
+    /// The epoch at which the next one went on.
+    pub(super) resumed: u64,
+    /// Closed epochs whose state was lost: those from `resumed - lost_epochs` on, below `resumed`.
+    pub(super) lost_epochs: u64,
 }
 
 /// A line that was given up.

@@ -50,6 +50,11 @@ fn figures(summary: &Summary, paint: Paint, text: &mut String) {
     line(text, "epochs", dash(summary.epochs));
     let lost: u64 = summary.streams.iter().map(|stream| stream.lost).sum();
     line(text, "lost tuples", lost);
+    if !summary.crashes.is_empty() {
+        let epochs: u64 = summary.crashes.iter().map(|crash| crash.lost_epochs).sum();
+        let crashes = format!("{} ({epochs} epochs lost)", summary.crashes.len());
+        line(text, "crashes", paint.alarm(&crashes));
+    }
     let complete = match (summary.complete, summary.interrupted) {
         (true, _) => "yes".to_owned(),
         (false, None) => paint.alarm("no"),
@@ -88,7 +93,6 @@ fn simulated(summary: &Summary, paint: Paint, text: &mut String) {
     line(text, "seed", sim.seed);
     line(text, "trace", &sim.trace);
     line(text, "events", sim.events);
-    line(text, "crashes", sim.crashes.len());
     line(text, "between nodes", format!("{} tuples, {} bytes", sim.tuples, sim.bytes));
     for node in &sim.nodes {
         let name = String::from_utf8_lossy(&harmless(node.name.as_bytes())).into_owned();

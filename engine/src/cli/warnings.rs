@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::console::Console;
 use super::duration;
-use super::summary::Summary;
+use super::summary::{Crash, Summary};
 
 /// Dead letters that are listed; the JSON has more.
 const LISTED: usize = 5;
@@ -27,6 +27,9 @@ pub(super) fn tell(summary: &Summary, console: &Console) {
     if summary.input.shrank == Some(true) {
         warn(format!("{name} shrank while it was read: its words are counted to the new end"));
     }
+    for crash in &summary.crashes {
+        console.say(&crashed(crash));
+    }
     if let Some(last) = summary.stalls.last() {
         warn(format!("{} times without progress; the last: {last}", summary.stalls.len()));
     }
@@ -37,6 +40,19 @@ pub(super) fn tell(summary: &Summary, console: &Console) {
     dead_letters(summary, console);
     if let Some(unfinished @ 1..) = summary.tracking.unfinished {
         warn(format!("{unfinished} roots were left without a verdict"));
+    }
+}
+
+/// What failed, and what it cost.
+fn crashed(crash: &Crash) -> String {
+    let Crash { cause, resumed, lost_epochs, .. } = crash;
+    match resumed.checked_sub(*lost_epochs) {
+        Some(from) if from < *resumed => format!(
+            "error: {cause}; all started anew at epoch {resumed}, and what was counted in epochs \
+             {from} to {} was lost: counts are too small",
+            resumed - 1
+        ),
+        _ => format!("warning: {cause}; all started anew at epoch {resumed}, and nothing was lost"),
     }
 }
 
@@ -59,5 +75,26 @@ fn dead_letters(summary: &Summary, console: &Console) {
             "  and {more} more; --json lists the first {}",
             streamwright::Report::LETTERS
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_says_what_it_cost() {
+        let mut crash = Crash {
+            cause: "close of count[1] failed at epoch 9: full".to_owned(),
+            at_us: 7,
+            incarnation: 0,
+            resumed: 9,
+            lost_epochs: 5,
+        };
+        let told = crashed(&crash);
+        assert!(told.starts_with("error: close of count[1] failed at epoch 9: full; all"));
+        assert!(told.ends_with("epochs 4 to 8 was lost: counts are too small"), "{told}");
+        crash.lost_epochs = 0;
+        assert!(crashed(&crash).starts_with("warning: close of"), "{}", crashed(&crash));
     }
 }

@@ -1,24 +1,24 @@
 //! What the core and a driver ask of each other.
 
-use super::message::{Empty, Envelope, Message, Order, Report};
-use super::{ComponentId, Epoch, Nanos, TaskId, WorkerId};
+use super::message::{Empty, Envelope, Loss, Message, Order, Report};
+use super::{ComponentId, Nanos, TaskId, WorkerId};
 use crate::report::DeadLetter;
 
 /// What a driver does for a worker.
 pub trait Sink {
     /// Puts a batch into the queue of its worker and component, or gives it back where that is
-    /// full. Says how many copies of it will arrive beside itself: each is in flight, too.
+    /// full. A network may repeat a batch: all but one of its copies are dropped.
     ///
     /// # Errors
     /// The batch, where there is no room: it is offered again in a later step.
-    fn offer(&mut self, envelope: Envelope) -> Result<u32, Envelope>;
+    fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope>;
     /// Sends a message; never refuses.
     fn send(&mut self, to: WorkerId, message: Message);
     /// Tells the coordinator; `urgent` where it should look at once.
     fn report(&mut self, report: Report, urgent: bool);
     /// Brings used-up memory back to where it came from; may drop it.
     fn recycle(&mut self, to: WorkerId, empty: Empty);
-    /// A batch of this component's queue is done: its place is free.
+    /// A batch of this component's queue is done, was a repeat, or is known lost: its place is free.
     fn consumed(&mut self, component: ComponentId);
     /// Takes a dead letter.
     fn dead_letter(&mut self, letter: DeadLetter);
@@ -43,17 +43,8 @@ pub enum In {
     Message(Message),
     /// The coordinator said something.
     Word(Order),
-    /// Batches that this worker sent are known lost: they were counted in, and are counted out.
-    Lost {
-        /// The incarnation that sent them.
-        incarnation: u64,
-        /// The component that they were for.
-        component: ComponentId,
-        /// Their epoch.
-        epoch: Epoch,
-        /// How many copies.
-        batches: u32,
-    },
+    /// A batch for this worker is known lost, its last copy included: it is counted out.
+    Lost(Loss),
     /// Memory comes back.
     Empty(Empty),
     /// A spout's waker was woken.

@@ -3,29 +3,47 @@
 use std::sync::Arc;
 
 use super::contract::Sink;
-use super::message::{Body, Change, Empty, Envelope, Message, Report, VerdictOp, Word};
+use super::message::{Body, Change, Empty, Envelope, Loss, Message, Report, VerdictOp, Word};
 use super::worker::Worker;
 use crate::report::RunError;
 
 impl Worker {
     pub(super) fn take_batch(&mut self, envelope: Envelope, sink: &mut impl Sink) {
-        let known = self.seat_of.get(envelope.component as usize).copied().flatten();
-        let fresh = envelope.incarnation == self.cx.incarnation
-            && self
-                .lanes
-                .get_mut(envelope.from as usize)
-                .is_some_and(|lanes| lanes.data.accept(envelope.number));
-        match known {
-            Some(seat) if fresh => self.seats[seat].queue.push_back(envelope),
-            _ => {
-                // Every copy that was counted in is counted out.
-                self.hear_of(envelope.incarnation);
-                if envelope.incarnation == self.cx.incarnation {
-                    self.cx.changes.in_flight(envelope.component, envelope.epoch, -1);
-                }
-                sink.consumed(envelope.component);
+        let Envelope { from, number, incarnation, component, epoch, .. } = envelope;
+        if !self.is_fresh(from, number, incarnation) {
+            // Another copy of it was counted out, or will be.
+            sink.consumed(component);
+            return;
+        }
+        match self.seat_of.get(component as usize).copied().flatten() {
+            Some(seat) => self.seats[seat].queue.push_back(envelope),
+            None => {
+                self.cx.changes.in_flight(component, epoch, -1);
+                sink.consumed(component);
             }
         }
+    }
+
+    /// A lost batch is counted out where it would have been: after its sender counted it in, before
+    /// or after no matter what else, and once whatever copies of it there are.
+    pub(super) fn take_loss(&mut self, loss: Loss, sink: &mut impl Sink) {
+        if self.is_fresh(loss.from, loss.number, loss.incarnation) {
+            self.cx.changes.in_flight(loss.component, loss.epoch, -1);
+            if let Some(edge) = self.cx.edges.get_mut(loss.edge as usize) {
+                edge.lost += loss.tuples;
+            }
+        }
+        sink.consumed(loss.component);
+    }
+
+    /// Whether the batch of this number is of this incarnation, and new; if not, it is counted so.
+    fn is_fresh(&mut self, from: super::WorkerId, number: u64, incarnation: u64) -> bool {
+        let fresh = incarnation == self.cx.incarnation
+            && self.lanes.get_mut(from as usize).is_some_and(|lanes| lanes.data.accept(number));
+        if !fresh {
+            self.hear_of(incarnation);
+        }
+        fresh
     }
 
     pub(super) fn take_message(&mut self, message: Message, sink: &mut impl Sink) {

@@ -40,6 +40,41 @@ impl fmt::Debug for Envelope {
     }
 }
 
+/// What is told of a batch that was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// The worker that sent it.
+    pub from: WorkerId,
+    /// Its number on the data lane.
+    pub number: u64,
+    /// The incarnation of the topology that sent it.
+    pub incarnation: u64,
+    /// The component that it was for.
+    pub component: ComponentId,
+    /// The edge that it travelled by.
+    pub edge: EdgeId,
+    /// Its epoch.
+    pub epoch: Epoch,
+    /// Tuples in it.
+    pub tuples: u64,
+}
+
+impl Loss {
+    /// The loss of a batch.
+    #[must_use]
+    pub fn of(envelope: &Envelope) -> Self {
+        Loss {
+            from: envelope.from,
+            number: envelope.number,
+            incarnation: envelope.incarnation,
+            component: envelope.component,
+            edge: envelope.edge,
+            epoch: envelope.epoch,
+            tuples: envelope.body.len() as u64,
+        }
+    }
+}
+
 /// A message between workers beside the data.
 #[derive(Debug)]
 pub struct Message {

@@ -39,8 +39,8 @@ pub(crate) use execute::run_input;
 pub(crate) use host::{Host, Make, guarded, panic_message};
 pub use lane::Lane;
 pub use message::{
-    AckKind, AckOp, Body, Change, Empty, Envelope, FailOp, InitOp, Message, Order, Place, Report,
-    VerdictOp, Word,
+    AckKind, AckOp, Body, Change, Empty, Envelope, FailOp, InitOp, Loss, Message, Order, Place,
+    Report, VerdictOp, Word,
 };
 pub use plan::{ComponentPlan, EdgePlan, Plan, Table, Tables};
 pub use restart::{Crash, Resume};

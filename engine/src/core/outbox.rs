@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::{ComponentId, EdgeId, Envelope, Epoch};
+use super::{EdgeId, Envelope};
 
 /// The outbox of one worker.
 #[derive(Debug)]
@@ -72,25 +72,16 @@ impl Outbox {
     /// any left.
     ///
     /// A batch takes its number as it leaves: one that waits long must not look like a repeat to a
-    /// receiver that has seen thousands pass it by on other edges. `copied` is told of copies.
-    pub(crate) fn offer(
-        &mut self,
-        send: &mut dyn FnMut(Envelope) -> Result<u32, Envelope>,
-        copied: &mut dyn FnMut(ComponentId, Epoch, u32),
-    ) -> bool {
+    /// receiver that has seen thousands pass it by on other edges.
+    pub(crate) fn offer(&mut self, send: &mut dyn FnMut(Envelope) -> Result<(), Envelope>) -> bool {
         let before = self.waiting;
         for lanes in self.edges.iter_mut().filter(|lanes| lanes.waiting > 0) {
             for (lane, number) in lanes.to.iter_mut().zip(&mut self.numbers) {
                 while let Some(mut envelope) = lane.pop_front() {
                     envelope.number = *number;
-                    let (component, epoch) = (envelope.component, envelope.epoch);
-                    match send(envelope) {
-                        Ok(0) => {}
-                        Ok(copies) => copied(component, epoch, copies),
-                        Err(back) => {
-                            lane.push_front(back);
-                            break;
-                        }
+                    if let Err(back) = send(envelope) {
+                        lane.push_front(back);
+                        break;
                     }
                     *number += 1;
                     lanes.waiting -= 1;

@@ -48,6 +48,14 @@ pub struct Crash {
     pub lost: Range<Epoch>,
 }
 
+impl Crash {
+    /// Epochs whose state was lost.
+    #[must_use]
+    pub fn lost_epochs(&self) -> u64 {
+        self.lost.end.saturating_sub(self.lost.start)
+    }
+}
+
 /// Why a new incarnation was started: kind, component, number of its task or of a worker, call,
 /// epoch. Words of a message are not compared: they may hold a time or an address.
 type Cause = (u8, String, u32, &'static str, Epoch);

@@ -111,17 +111,6 @@ impl Shared {
         }
     }
 
-    /// Offers what waits in the outbox; whether any of it left.
-    pub(crate) fn offer(
-        &mut self,
-        send: &mut dyn FnMut(super::Envelope) -> Result<u32, super::Envelope>,
-    ) -> bool {
-        let changes = &mut self.changes;
-        self.outbox.offer(send, &mut |component, epoch, copies| {
-            changes.in_flight(component, epoch, i64::from(copies));
-        })
-    }
-
     pub(crate) fn tracked(&self) -> bool {
         self.plan.config.tracked()
     }

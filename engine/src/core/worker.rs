@@ -117,7 +117,7 @@ impl Worker {
             acker: Acker::new(plan),
             lanes: (0..workers)
                 .map(|_| Lanes {
-                    data: Lane::lossy(LOSSY_WINDOW),
+                    data: Lane::default(),
                     acks: Lane::lossy(LOSSY_WINDOW),
                     inits: Lane::default(),
                     verdicts: Lane::default(),
@@ -185,11 +185,7 @@ impl Worker {
                 self.take_word(order.word, sink)?;
             }
             In::Word(order) => self.hear_of(order.incarnation),
-            In::Lost { incarnation, component, epoch, batches } => {
-                if incarnation == self.cx.incarnation {
-                    self.cx.changes.in_flight(component, epoch, -i64::from(batches));
-                }
-            }
+            In::Lost(loss) => self.take_loss(loss, sink),
             In::Empty(empty) => self.take_empty(empty),
             In::Wake => self.seats.iter_mut().for_each(|seat| seat.host.wake()),
             // User code is guarded call by call; what is left is what it does when its items are
@@ -255,11 +251,11 @@ impl Worker {
 
     /// One turn of work; whether anything was done.
     fn work(&mut self, sink: &mut impl Sink) -> bool {
-        let mut ran = self.cx.offer(&mut |envelope| sink.offer(envelope));
+        let mut ran = self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
         ran |= self.keep_time(sink);
         self.seal_lingering();
         ran |= self.run_one(sink);
-        ran |= self.cx.offer(&mut |envelope| sink.offer(envelope));
+        ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
         self.pass_on(sink);
         if !ran {
             ran = self.rest(sink);
@@ -392,7 +388,7 @@ impl Worker {
             ran |= seat.host.flush(oldest(seat), true, &mut self.cx, sink);
             seat.host.seal(None, &mut self.cx);
         }
-        ran |= self.cx.offer(&mut |envelope| sink.offer(envelope));
+        ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
         self.pass_on(sink);
         ran
     }

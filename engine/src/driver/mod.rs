@@ -3,3 +3,4 @@
 pub mod sim;
 mod summary;
 pub mod threads;
+mod totals;

@@ -2,14 +2,9 @@
 
 use std::time::Duration;
 
-use crate::core::{Epoch, Nanos, Plan, Stall, TaskId};
-use crate::report::{
-    AckerStats, DeadLetter, EdgeCounters, Report, SeenStats, StreamStats, WorkerFigures,
-    WorkerStats, percentiles,
-};
-
-/// What the end of each worker left; `None` where it never came back.
-pub(super) type Ends = Vec<Option<(WorkerFigures, WorkerStats)>>;
+use super::totals::Totals;
+use crate::core::{Crash, Epoch, Nanos, Plan, Stall, TaskId};
+use crate::report::{DeadLetter, EdgeCounters, Report, StreamStats, percentiles};
 
 /// What the coordinator knows of a run at its end.
 pub(super) struct Rest {
@@ -19,6 +14,7 @@ pub(super) struct Rest {
     pub(super) epochs: Epoch,
     pub(super) dead: u64,
     pub(super) letters: Vec<DeadLetter>,
+    pub(super) crashes: Vec<Crash>,
     pub(super) stalls: Vec<Stall>,
     pub(super) overruns: Vec<(TaskId, Nanos)>,
     pub(super) stuck: Vec<(TaskId, Nanos)>,
@@ -31,54 +27,10 @@ pub(super) fn name(plan: &Plan, task: TaskId) -> (String, u32) {
 }
 
 /// The report of a run.
-pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
-    let mut edges = vec![EdgeCounters::default(); plan.edges.len()];
-    let mut tasks = Vec::new();
-    let mut workers = Vec::new();
-    let mut acker = AckerStats::default();
-    let mut seen = SeenStats::default();
-    let mut failed = 0;
-    let mut unfinished = Vec::new();
-    let mut failures = Vec::new();
-    let mut complete = rest.complete;
-    let mut latency: Option<hdrhistogram::Histogram<u64>> = None;
-    for end in ends {
-        let Some((mut figures, times)) = end else {
-            // It never came back: what it did is not known.
-            complete = false;
-            workers.push(WorkerStats::default());
-            continue;
-        };
-        workers.push(times);
-        tasks.append(&mut figures.tasks);
-        for (sum, edge) in edges.iter_mut().zip(&figures.edges) {
-            sum.transferred += edge.transferred;
-            sum.executed += edge.executed;
-            sum.lost += edge.lost;
-            sum.repeated += edge.repeated;
-            sum.astray += edge.astray;
-        }
-        acker.peak_live += figures.acker.peak_live;
-        acker.peak_bytes += figures.acker.peak_bytes;
-        acker.updates += figures.acker.updates;
-        acker.late += figures.acker.late;
-        acker.false_ack_bound += figures.acker.false_ack_bound;
-        seen.peak += figures.seen.peak;
-        seen.repeats += figures.seen.repeats;
-        seen.collision_bound += figures.seen.collision_bound;
-        failed += figures.failed_attempts;
-        unfinished.append(&mut figures.unfinished);
-        failures.append(&mut figures.failures);
-        match (&mut latency, figures.latency) {
-            (Some(all), Some(one)) => {
-                // All have the same bounds, so this cannot fail.
-                let _ = all.add(one);
-            }
-            (none @ None, Some(one)) => *none = Some(one),
-            (_, None) => {}
-        }
-    }
-    tasks.sort_by_key(|task| task.id);
+pub(super) fn report(plan: &Plan, totals: Totals, rest: Rest) -> Report {
+    let Totals { mut edges, acker, seen, mut failed, failures, workers, .. } = totals;
+    edges.resize(plan.edges.len(), EdgeCounters::default());
+    let mut tasks: Vec<_> = totals.tasks.into_values().collect();
     for task in &mut tasks {
         let share = task.cost.as_secs_f64() / rest.elapsed.as_secs_f64();
         task.capacity = if share.is_finite() { share } else { 0.0 };
@@ -104,7 +56,8 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         let (component, task) = name(plan, task);
         (component, task, Duration::from_nanos(time))
     });
-    let unfinished: Vec<_> = unfinished
+    let unfinished: Vec<_> = totals
+        .unfinished
         .into_iter()
         .map(|(task, epoch, attempts)| {
             let (component, task) = name(plan, task);
@@ -112,7 +65,7 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         })
         .collect();
     Report {
-        complete,
+        complete: rest.complete && totals.whole,
         drained: rest.drained && unfinished.is_empty(),
         elapsed: rest.elapsed,
         records,
@@ -123,13 +76,14 @@ pub(super) fn report(plan: &Plan, ends: Ends, rest: Rest) -> Report {
         failures,
         dead_letters: rest.letters,
         unfinished,
-        latency: latency.as_ref().and_then(percentiles),
+        latency: totals.latency.as_ref().and_then(percentiles),
         acker,
         seen,
         streams: streams.collect(),
         tasks,
         workers,
         epochs: rest.epochs,
+        crashes: rest.crashes,
         stalls: rest.stalls,
         overruns: overruns.collect(),
         config: plan.config.clone(),

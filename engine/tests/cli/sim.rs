@@ -73,15 +73,33 @@ fn the_text_names_driver_seed_virtual_time_and_trace() {
 }
 
 #[test]
-fn a_crash_that_the_demo_cannot_live_through_is_a_failed_run_with_its_seed() {
+fn a_crash_is_lived_through_and_what_it_lost_is_said() {
     let temp = Temp::new();
     let mut file = std::fs::read_to_string(cluster("eight.toml")).expect("a cluster");
     file += "\n[[fault]]\nat = \"5ms\"\nevent = \"crash\"\nnode = \"node3\"\n";
     let path = temp.file("crash.toml", file);
-    let ended = simulate(&path, "--lines 50000 --seed 11 --json");
-    let report = ended.json(1);
+    let report = simulate(&path, "--lines 50000 --seed 11 --top all --json").json(0);
+    assert_eq!(report["complete"], true);
+    let crashes = report["crashes"].as_array().expect("crashes");
+    assert_eq!((crashes.len(), &crashes[0]["at_us"]), (1, &5000.into()));
+    let cause = crashes[0]["cause"].as_str().unwrap_or_default();
+    assert!(cause.contains("node 3 crashed, as the scenario says"), "{cause}");
+    // No epoch was closed by then: nothing is lost, and all came again.
+    assert_eq!(crashes[0]["lost_epochs"], 0);
+    let counted = counts(&report);
+    for (word, count) in truth_of_generator(11, 50_000) {
+        assert!(counted.get(&word).is_some_and(|&counted| counted >= count));
+    }
+}
+
+#[test]
+fn a_run_that_fails_says_when_and_with_which_seed() {
+    let temp = Temp::new();
+    let file = std::fs::read_to_string(cluster("eight.toml")).expect("a cluster");
+    let path = temp.file("short.toml", format!("until = \"3ms\"\n{file}"));
+    let report = simulate(&path, "--lines 50000 --seed 11 --json").json(1);
     let error = report["error"].as_str().unwrap_or_default();
-    assert!(error.contains("node 3 crashed") && error.ends_with("seed 11)"), "{error}");
+    assert!(error.contains("no end after") && error.ends_with("seed 11)"), "{error}");
     assert_eq!((&report["complete"], &report["sim"]), (&false.into(), &Value::Null));
 }
 

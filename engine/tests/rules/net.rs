@@ -80,11 +80,32 @@ impl Net {
         }
     }
 
-    /// Runs to the end.
-    pub fn run(mut self) -> Outcome {
+    /// Runs to the end; a failure of a worker ends it.
+    pub fn run(self) -> Outcome {
+        self.run_on(None, &[])
+    }
+
+    /// Runs to the end through crashes: a failure of a worker starts a new incarnation, and so does
+    /// the loss of a worker before a step of that number.
+    pub fn run_through(self, topology: &Topology, crashes: &[(u64, WorkerId)]) -> Outcome {
+        self.run_on(Some(topology), crashes)
+    }
+
+    fn run_on(mut self, topology: Option<&Topology>, crashes: &[(u64, WorkerId)]) -> Outcome {
         self.coordinator.start(0, &mut self.wire);
         while !self.stopped.iter().all(|&stopped| stopped) {
+            let step = self.wire.out.steps;
             self.wire.out.steps += 1;
+            // A worker lost after the end of all work is no crash of the topology.
+            let finished = self.coordinator.finished();
+            self.wire.out.done += u64::from(!finished);
+            let lost = crashes.iter().find(|&&(at, _)| at == step && !finished);
+            if let Some(&(_, worker)) = lost {
+                let cause = RunError::Crashed { worker, message: "a crash of the test".to_owned() };
+                if !self.crash(topology, cause) {
+                    break;
+                }
+            }
             assert!(self.wire.out.steps < 20_000_000, "a livelock at {}", self.wire.now);
             let n = self.workers.len();
             let able: Vec<usize> = (0..=n).filter(|&i| self.able(i)).collect();
@@ -94,8 +115,9 @@ impl Net {
                 let i = able[self.wire.dice.below(able.len() as u64) as usize];
                 if i == n {
                     self.coordinate();
-                } else if let Err(error) = self.work(i) {
-                    self.wire.out.error = Some(error);
+                } else if let Err(error) = self.work(i)
+                    && !self.crash(topology, error)
+                {
                     break;
                 }
             }
@@ -109,10 +131,40 @@ impl Net {
         out.end = wire.now;
         out.epochs = coordinator.closed();
         out.records = coordinator.records();
+        out.crashes = coordinator.crashes().to_vec();
         out.repeats = workers.iter().map(Worker::repeats).sum();
         out.figures = workers.iter_mut().map(Worker::figures).collect();
         wire.log.sound();
         out
+    }
+
+    /// Starts a new incarnation; `false` where the run ends.
+    fn crash(&mut self, topology: Option<&Topology>, cause: RunError) -> bool {
+        let now = self.wire.now;
+        let resume = topology.ok_or(cause.clone()).and_then(|topology| {
+            self.coordinator.restart(now, cause).map(|resume| (topology, resume))
+        });
+        let (topology, resume) = match resume {
+            Ok(resume) => resume,
+            Err(error) => {
+                self.wire.out.error = Some(error);
+                return false;
+            }
+        };
+        let waker = || std::task::Waker::noop().clone();
+        let workers = 0..topology.plan().config.workers;
+        let new = workers.map(|me| Worker::resume(topology, me, waker(), &resume)).collect();
+        let mut old = std::mem::replace(&mut self.workers, new);
+        self.wire.out.past.push(old.iter_mut().map(Worker::figures).collect());
+        old.into_iter().for_each(Worker::dismantle);
+        self.wire.crash();
+        self.wire.log.crash(resume.epoch);
+        self.busy_until.fill(now);
+        self.wake_at.fill(Nanos::MAX);
+        self.stopped.fill(false);
+        self.tick_at = now;
+        self.coordinator.start(now, &mut self.wire);
+        true
     }
 
     fn able(&self, i: usize) -> bool {
@@ -195,6 +247,7 @@ impl Net {
         while let Some(at) = self.wire.next_mail(i) {
             inputs.push(match self.wire.inbox[i].swap_remove(at).post {
                 Post::Batch(envelope) => In::Batch(envelope),
+                Post::Lost(loss) => In::Lost(loss),
                 Post::Message(message) => In::Message(message),
                 Post::Word(word) => In::Word(word),
                 Post::Empty(empty) => In::Empty(empty),
@@ -213,14 +266,6 @@ impl Net {
             self.wake_at[i] = at.max(mono + 1);
         }
         self.busy_until[i] = mono + self.step + self.wire.busy;
-        if std::mem::take(&mut self.wire.injected) {
-            let mut reports = std::mem::take(&mut self.wire.reports[i]);
-            reports.sort_by_key(|(_, report)| report.number);
-            for (_, report) in reports {
-                self.coordinator.report(mono, report, &mut self.wire);
-            }
-            self.wire.log.closed_everywhere(self.coordinator.closed());
-        }
         Ok(())
     }
 }

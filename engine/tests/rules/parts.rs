@@ -28,6 +28,8 @@ pub struct Seen {
     pub epoch: Epoch,
     pub item: Item,
     pub at: Nanos,
+    /// Crashes before it.
+    pub life: usize,
 }
 
 /// One `close` or `flush`.
@@ -37,6 +39,7 @@ pub struct Called {
     pub task: u32,
     pub epoch: Epoch,
     pub mark: Watermark,
+    pub life: usize,
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +53,8 @@ struct Book {
     closed_by_task: HashMap<(u32, u32), Epoch>,
     closed_everywhere: Epoch,
     window: u64,
+    /// The first epoch of each incarnation but the first.
+    lives: Vec<Epoch>,
     unsound: Option<String>,
 }
 
@@ -82,7 +87,17 @@ impl Log {
         self.with(|book| book.closed_everywhere = epoch);
     }
 
-    fn stamp(&self, node: u32, task: u32, epoch: Epoch, at: Nanos) {
+    /// A crash: new instances go on at `epoch`.
+    pub fn crash(&self, epoch: Epoch) {
+        self.with(|book| {
+            book.lives.push(epoch);
+            book.closed.clear();
+            book.closed_by_task.clear();
+            book.closed_everywhere = epoch;
+        });
+    }
+
+    pub fn stamp(&self, node: u32, task: u32, epoch: Epoch, at: Nanos) {
         self.with(|book| {
             if epoch >= book.closed_everywhere + book.window {
                 let closed = book.closed_everywhere;
@@ -92,8 +107,9 @@ impl Log {
         });
     }
 
-    fn execute(&self, seen: Seen) {
+    fn execute(&self, mut seen: Seen) {
         self.with(|book| {
+            seen.life = book.lives.len();
             if book.closed.get(&seen.node).is_some_and(|&closed| seen.epoch < closed) {
                 book.unsound = Some(format!("a batch after its epoch was closed: {seen:?}"));
             }
@@ -106,13 +122,15 @@ impl Log {
             if book.closed_by_task.get(&(node, task)).is_some_and(|&closed| epoch < closed) {
                 book.unsound = Some(format!("flush({epoch}) after close at {node}[{task}]"));
             }
-            book.flushes.push(Called { node, task, epoch, mark: None });
+            let life = book.lives.len();
+            book.flushes.push(Called { node, task, epoch, mark: None, life });
         });
     }
 
     fn close(&self, node: u32, task: u32, epoch: Epoch, mark: Watermark) {
         self.with(|book| {
-            let next = book.closed_by_task.entry((node, task)).or_default();
+            let base = book.lives.last().copied().unwrap_or(0);
+            let next = book.closed_by_task.entry((node, task)).or_insert(base);
             if *next != epoch {
                 book.unsound = Some(format!("{node}[{task}] closes {epoch}, not {next}"));
             }
@@ -123,7 +141,8 @@ impl Log {
             }
             let all = book.closed.entry(node).or_default();
             *all = (*all).max(epoch + 1);
-            book.closes.push(Called { node, task, epoch, mark });
+            let life = book.lives.len();
+            book.closes.push(Called { node, task, epoch, mark, life });
         });
     }
 
@@ -326,7 +345,7 @@ impl Bolt for Node {
 impl Execute<Items> for Node {
     fn execute(&mut self, item: &Item, out: &mut To<'_>) -> Result<(), BoxError> {
         let (node, task, epoch, at) = (self.node, self.task, out.epoch(), out.now());
-        self.log.execute(Seen { node, task, epoch, item: *item, at });
+        self.log.execute(Seen { node, task, epoch, item: *item, at, life: 0 });
         (self.work)(item, out)
     }
 }

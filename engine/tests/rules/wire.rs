@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 
 use streamwright::core::{
-    AckKind, Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Message, Nanos, Order,
-    Report, Sink, Stall, TaskId, WorkerId,
+    AckKind, Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Loss, Message, Nanos,
+    Order, Report, Sink, Stall, TaskId, WorkerId,
 };
-use streamwright::{DeadLetter, RunError, Topology, WorkerFigures};
+use streamwright::{Crash, DeadLetter, RunError, Topology, WorkerFigures};
 
 use crate::dice::Dice;
 use crate::parts::Log;
@@ -14,6 +14,7 @@ use crate::parts::Log;
 /// What arrives at a worker.
 pub enum Post {
     Batch(Envelope),
+    Lost(Loss),
     Message(Message),
     Word(Order),
     Empty(Empty),
@@ -43,6 +44,8 @@ pub struct Odds {
     pub stale_copies: bool,
     /// Extra way of inits.
     pub late_inits: Nanos,
+    /// What is on its way in a crash arrives in the incarnation after.
+    pub stale_mail: u32,
 }
 
 /// How a run went.
@@ -54,15 +57,18 @@ pub struct Outcome {
     pub end: Nanos,
     pub epochs: u64,
     pub records: u64,
-    /// Tuples in lost batches, by edge.
-    pub lost: Vec<u64>,
     pub copies: u64,
     /// Idle steps that asked to be woken in the past.
     pub spins: u64,
     pub steps: u64,
+    /// Steps up to the word to stop.
+    pub done: u64,
     pub repeats: u64,
     pub touches: u64,
     pub messages: u64,
+    pub crashes: Vec<Crash>,
+    /// Figures of the workers of incarnations that died.
+    pub past: Vec<Vec<WorkerFigures>>,
 }
 
 /// What lies between the workers.
@@ -84,7 +90,6 @@ pub struct Wire {
     pub awake: Vec<bool>,
     pub reports: Vec<Vec<(Nanos, Report)>>,
     numbers: Vec<u64>,
-    pub injected: bool,
     verdicts: HashSet<u64>,
     pub out: Outcome,
 }
@@ -104,6 +109,7 @@ impl Wire {
             repeat_messages: 0,
             stale_copies: false,
             late_inits: 0,
+            stale_mail: 0,
         };
         let out = Outcome {
             figures: Vec::new(),
@@ -113,13 +119,15 @@ impl Wire {
             end: 0,
             epochs: 0,
             records: 0,
-            lost: vec![0; plan.edges.len()],
             copies: 0,
             spins: 0,
             steps: 0,
+            done: 0,
             repeats: 0,
             touches: 0,
             messages: 0,
+            crashes: Vec::new(),
+            past: Vec::new(),
         };
         Wire {
             dice: Dice::new(seed),
@@ -138,7 +146,6 @@ impl Wire {
             awake: vec![true; n],
             reports: (0..n).map(|_| Vec::new()).collect(),
             numbers: vec![0; n],
-            injected: false,
             verdicts: HashSet::new(),
             out,
         }
@@ -156,13 +163,25 @@ impl Wire {
         self.inbox[to as usize].push(Mail { at, lane, seq, post });
     }
 
-    /// Tells the coordinator of what the network did to a batch of `from`, before all else.
-    fn inject(&mut self, from: WorkerId, incarnation: u64, change: Change) {
-        let number = self.numbers[from as usize];
-        self.numbers[from as usize] += 1;
-        let report = Report { from, number, incarnation, changes: vec![change] };
-        self.reports[from as usize].push((self.now, report));
-        self.injected = true;
+    /// All workers are gone, and with them what was on its way; or some of it comes late.
+    pub fn crash(&mut self) {
+        let Wire { dice, odds, inbox, reports, .. } = self;
+        inbox.iter_mut().for_each(|mails| mails.retain(|_| dice.chance(odds.stale_mail)));
+        reports.iter_mut().for_each(|all| all.retain(|_| dice.chance(odds.stale_mail)));
+        self.taken.iter_mut().flatten().for_each(|taken| *taken = 0);
+        for (to, mails) in self.inbox.iter().enumerate() {
+            for mail in mails {
+                let component = match &mail.post {
+                    Post::Batch(envelope) => envelope.component,
+                    Post::Lost(loss) => loss.component,
+                    _ => continue,
+                };
+                self.taken[to][component as usize] += 1;
+            }
+        }
+        self.refused.iter_mut().flatten().for_each(Vec::clear);
+        self.numbers.iter_mut().for_each(|number| *number = 0);
+        self.awake.iter_mut().for_each(|awake| *awake = true);
     }
 
     /// The place of the next mail that `worker` takes in.
@@ -186,7 +205,7 @@ impl Wire {
 pub struct Hands<'a>(pub &'a mut Wire, pub WorkerId);
 
 impl Sink for Hands<'_> {
-    fn offer(&mut self, mut envelope: Envelope) -> Result<u32, Envelope> {
+    fn offer(&mut self, mut envelope: Envelope) -> Result<(), Envelope> {
         let Hands(wire, me) = self;
         let (to, c) = (envelope.to as usize, envelope.component as usize);
         let held = |&(w, of, until): &(u32, u32, Nanos)| {
@@ -196,8 +215,7 @@ impl Sink for Hands<'_> {
             wire.refused[to][c].push(*me);
             return Err(envelope);
         }
-        let (component, epoch) = (envelope.component, envelope.epoch);
-        let change = |delta| Change::InFlight { component, epoch, delta };
+        let mut copied = false;
         let ppm = wire.odds.lose_tuples;
         if ppm > 0 {
             let dice = &mut wire.dice;
@@ -208,22 +226,23 @@ impl Sink for Hands<'_> {
         {
             let stale = u64::from(wire.odds.stale_copies);
             let incarnation = envelope.incarnation - stale;
-            if stale == 0 {
-                wire.inject(*me, incarnation, change(1));
-            }
+            copied = stale == 0;
             wire.taken[to][c] += 1;
             wire.out.copies += 1;
             let copy = Envelope { body, incarnation, ..envelope };
             wire.post(copy.to, (*me, 0), 0, Post::Batch(copy));
         }
         if wire.dice.chance(wire.odds.lose_batches) {
-            wire.out.lost[envelope.edge as usize] += envelope.body.len() as u64;
-            wire.inject(*me, envelope.incarnation, change(-1));
-            return Ok(0);
+            // Known lost some time later, unless a copy of it lives.
+            if !copied {
+                wire.taken[to][c] += 1;
+                wire.post(envelope.to, (*me, 5), 0, Post::Lost(Loss::of(&envelope)));
+            }
+            return Ok(());
         }
         wire.taken[to][c] += 1;
         wire.post(envelope.to, (*me, 0), 0, Post::Batch(envelope));
-        Ok(0)
+        Ok(())
     }
 
     fn send(&mut self, to: WorkerId, message: Message) {

@@ -34,7 +34,7 @@ struct Hands {
 }
 
 impl Sink for Hands {
-    fn offer(&mut self, envelope: Envelope) -> Result<u32, Envelope> {
+    fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope> {
         let (to, component) = (envelope.to, envelope.component);
         let mailbox = &self.office.mailboxes[to as usize];
         match mailbox.offer(component, self.me, Post::Batch(envelope)) {
@@ -42,7 +42,7 @@ impl Sink for Hands {
                 let queued = &self.office.queued[to as usize][component as usize];
                 let now = queued.fetch_add(1, Ordering::SeqCst) + 1;
                 assert!(now <= self.office.capacity, "{now} batches in a queue");
-                Ok(0)
+                Ok(())
             }
             Err(Post::Batch(envelope)) => Err(envelope),
             Err(_) => unreachable!("a batch was offered"),

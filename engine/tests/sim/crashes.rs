@@ -86,8 +86,8 @@ fn after_a_crash_all_comes_again_from_the_last_closed_epoch() {
         let (outcome, seen, sought) = run(Faults { events, ..Faults::default() });
         all_came(&seen);
         assert!(outcome.report.complete);
-        assert_eq!((outcome.crashes.len(), sought), (1, 3));
-        assert_eq!(outcome.crashes[0].at, whole * eighth / 8);
+        assert_eq!((outcome.report.crashes.len(), sought), (1, 3));
+        assert_eq!(outcome.report.crashes[0].at, whole * eighth / 8);
         restarts += 1;
     }
     assert_eq!(restarts, 7);
@@ -119,11 +119,11 @@ fn many_crashes_under_loss_repeats_and_stale_copies_lose_nothing() {
         };
         let (outcome, seen, _) = run(faults);
         all_came(&seen);
-        assert_eq!(outcome.crashes.len(), 6);
+        assert_eq!(outcome.report.crashes.len(), 6);
         assert!(
             outcome.report.complete,
             "{seed} {:?} {:?}",
-            outcome.report.elapsed, outcome.crashes
+            outcome.report.elapsed, outcome.report.crashes
         );
         assert!(outcome.peak_queue <= 4, "{}", outcome.peak_queue);
         assert_eq!(outcome.spins, 0);
@@ -137,7 +137,7 @@ fn a_node_that_comes_back_goes_on_with_what_it_had() {
     let (outcome, seen, sought) = run(Faults { events, ..Faults::default() });
     all_came(&seen);
     assert!(outcome.report.complete && outcome.report.elapsed > lasts);
-    assert!(outcome.crashes.is_empty() && sought == 0);
+    assert!(outcome.report.crashes.is_empty() && sought == 0);
     assert!(outcome.faults.lost_batches > 0 && outcome.report.replayed > 0);
 }
 
@@ -152,7 +152,7 @@ fn a_node_unreachable_for_too_long_is_replaced() {
     let (outcome, seen, sought) = run(faults.clone());
     all_came(&seen);
     assert!(outcome.report.complete && outcome.report.elapsed < lasts);
-    assert_eq!((outcome.crashes.len(), sought), (1, 3));
+    assert_eq!((outcome.report.crashes.len(), sought), (1, 3));
     // The same, slow enough that the old ones are back before the end.
     let mut config = config(6);
     config.restarts = 9;
@@ -162,7 +162,7 @@ fn a_node_unreachable_for_too_long_is_replaced() {
     let outcome = sim.run(topology).unwrap();
     all_came(&seen);
     assert!(outcome.report.complete && outcome.report.elapsed > lasts);
-    assert_eq!(outcome.crashes.len(), 1);
+    assert_eq!(outcome.report.crashes.len(), 1);
     assert!(outcome.repeats > 0);
 }
 

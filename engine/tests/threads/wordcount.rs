@@ -116,7 +116,8 @@ fn noted(seed: u64, lines: u64, config: Config) -> (Report, Counts, BTreeMap<Vec
     let (totals, executed) = (Totals::default(), Arc::<Mutex<BTreeMap<_, _>>>::default());
     let mut builder = Topology::builder();
     let stream = builder.spout("lines", 2, move |task| {
-        Ok(GeneratorSpout::new(Generator::new(seed, task.index(), task.tasks(), lines)))
+        let generator = Generator::new(seed, task.index(), task.tasks(), lines);
+        Ok(GeneratorSpout::new(generator, Arc::default()))
     });
     let notes = Arc::clone(&executed);
     let stream = builder

@@ -83,6 +83,17 @@ impl Generator {
         Some(self.line(at))
     }
 
+    /// The number of the line that [`Generator::next_line`] makes next; `u64::MAX` past the last.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.next.unwrap_or(u64::MAX)
+    }
+
+    /// Goes on with line `position`, as [`Generator::position`] had it.
+    pub fn seek(&mut self, position: u64) {
+        self.next = (position < u64::MAX).then_some(position);
+    }
+
     /// Line `at` of the text, whichever part it belongs to: what a spout replays when a tuple
     /// failed. Leaves the position of [`Generator::next_line`] alone.
     pub fn line(&mut self, at: u64) -> &[u8] {

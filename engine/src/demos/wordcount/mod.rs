@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use bolts::{Count, Split, Table, Totals};
 use generate::Generator;
 use input::{InputError, InputStats, Limits, Lines, Source};
-pub use spouts::{GeneratorSpout, LineSpout, Read};
+pub use spouts::{Furthest, GeneratorSpout, LineSpout, Read};
 
 use crate::{BuildErrors, Config, Grouping, Stream, Text, Topology, TopologyBuilder};
 
@@ -90,9 +90,12 @@ impl WordCount {
         let lines = match origin {
             Origin::Generated(lines) => {
                 let (seed, lines) = (config.seed, *lines);
+                let furthest: Vec<Furthest> =
+                    (0..tasks.lines).map(|_| Furthest::default()).collect();
                 builder.spout("lines", tasks.lines, move |task| {
                     let generator = Generator::new(seed, task.index(), task.tasks(), lines);
-                    Ok(GeneratorSpout::new(generator))
+                    let furthest = Arc::clone(&furthest[task.index() as usize]);
+                    Ok(GeneratorSpout::new(generator, furthest))
                 })
             }
             Origin::Input(_) => file_spout(&mut builder, tasks.lines, &parts, &read),

@@ -1,10 +1,11 @@
 //! The spouts of WordCount: lines of a file, and lines made up by the seeded generator.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::generate::Generator;
 use super::input::{InputStats, Lines, Polled};
-use crate::{BoxError, Poll, Spout, SpoutEmitter, Text};
+use crate::{BoxError, Poll, Seek, Spout, SpoutEmitter, Text};
 
 /// Lines that a call emits at most, so that the engine's bounds are looked at now and then.
 const A_CALL: usize = 64;
@@ -60,17 +61,32 @@ impl Spout for LineSpout {
     }
 }
 
-/// Emits the lines of the generator that fall to this task.
+/// Emits the lines of the generator that fall to this task. After a crash it goes on; a
+/// [`LineSpout`] does not, since not every input can be read again.
 #[derive(Debug)]
 pub struct GeneratorSpout {
     generator: Generator,
+    furthest: Furthest,
 }
 
+/// The position behind all lines that any instance of a task has emitted.
+pub type Furthest = Arc<AtomicU64>;
+
 impl GeneratorSpout {
-    /// A spout of a generator's lines.
+    /// A spout of a generator's lines. `furthest` is that of its task, 0 at first.
     #[must_use]
-    pub fn new(generator: Generator) -> Self {
-        GeneratorSpout { generator }
+    pub fn new(generator: Generator, furthest: Furthest) -> Self {
+        GeneratorSpout { generator, furthest }
+    }
+
+    fn emit(&mut self, out: &mut SpoutEmitter<'_, Text>) -> Poll {
+        for _ in 0..out.room().min(A_CALL) {
+            match self.generator.next_line() {
+                Some(line) => out.emit(line),
+                None => return Poll::End,
+            }
+        }
+        Poll::More
     }
 }
 
@@ -78,12 +94,21 @@ impl Spout for GeneratorSpout {
     type Out = Text;
 
     fn next(&mut self, out: &mut SpoutEmitter<'_, Text>) -> Result<Poll, BoxError> {
-        for _ in 0..out.room().min(A_CALL) {
-            match self.generator.next_line() {
-                Some(line) => out.emit(line),
-                None => return Ok(Poll::End),
-            }
-        }
-        Ok(Poll::More)
+        let poll = self.emit(out);
+        self.furthest.fetch_max(self.generator.position(), Ordering::Relaxed);
+        Ok(poll)
+    }
+
+    fn position(&self) -> Option<Vec<u8>> {
+        Some(self.generator.position().to_le_bytes().to_vec())
+    }
+
+    fn seek(&mut self, to: Seek<'_>) -> Result<(), BoxError> {
+        let start = self.generator.position();
+        self.generator.seek(match to {
+            Seek::To(position) => u64::from_le_bytes(position.try_into()?),
+            Seek::Onward => self.furthest.load(Ordering::Relaxed).max(start),
+        });
+        Ok(())
     }
 }

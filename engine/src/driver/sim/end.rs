@@ -9,6 +9,7 @@ use crate::config::whole;
 use crate::core::{Change, CoordinatorSink, Order, Stall, WorkerId};
 use crate::driver::summary;
 use crate::driver::threads::Stop;
+use crate::driver::totals::Totals;
 
 /// Hands of a coordinator that is only asked what holds it.
 struct Nobody;
@@ -39,20 +40,28 @@ impl Engine<'_> {
             return Err(SimError::LeftOver { batches: left, at, seed });
         }
         let end = self.finished_at.unwrap_or(self.net.now);
-        let ends = addresses.iter().map(|&slot| self.seats[slot as usize].end()).collect();
+        let mut totals = Totals::default();
+        let last = self.ends.pop().unwrap_or_default();
+        for ends in self.ends.drain(..) {
+            totals.add(ends);
+            totals.died();
+        }
+        totals.add(last);
+        let crashes = self.coordinator.crashes().to_vec();
         let letters = std::mem::take(&mut self.desk.letters);
         let rest = summary::Rest {
             complete,
-            drained: self.asked == Stop::Drain,
+            drained: self.asked == Stop::Drain && crashes.is_empty(),
             elapsed: Duration::from_nanos(end),
             epochs: self.coordinator.closed(),
             dead: letters.count,
             letters: letters.kept,
+            crashes,
             stalls: std::mem::take(&mut self.stalls),
             overruns: std::mem::take(&mut self.desk.overruns),
             stuck: Vec::new(),
         };
-        let report = summary::report(&self.desk.plan, ends, rest);
+        let report = summary::report(&self.desk.plan, totals, rest);
         let mut trace = self.net.trace;
         trace.words(&[end, report.records, report.acked, report.replayed, report.failed]);
         trace.words(&[report.dead, report.epochs, self.events]);
@@ -67,7 +76,6 @@ impl Engine<'_> {
             repeats: self.repeats,
             steps: self.steps,
             spins: self.spins,
-            crashes: self.coordinator.crashes().to_vec(),
             report,
         })
     }

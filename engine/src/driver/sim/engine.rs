@@ -13,13 +13,14 @@ use super::letters::{Handler, Letters};
 use super::net::Net;
 use super::node::CostNanos;
 use super::outcome::Outcome;
-use super::post::{COORDINATOR, Lost, Parcel, Post, Slot};
+use super::post::{COORDINATOR, Parcel, Post, Slot};
 use super::seat::{At, Seat};
 use super::wakers::Wakers;
 use super::{Sim, check, incarnation};
 use crate::config::whole;
 use crate::core::{Coordinator, Nanos, Resume, Stall, Worker};
 use crate::driver::threads::Stop;
+use crate::driver::totals::Ends;
 use crate::report::RunError;
 use crate::topology::Topology;
 
@@ -40,6 +41,8 @@ pub(super) struct Engine<'a> {
     pub(super) desk: Desk,
     pub(super) coordinator: Coordinator,
     pub(super) seats: Vec<Seat>,
+    /// By incarnation and worker: what each left.
+    pub(super) ends: Vec<Ends>,
     pub(super) stalls: Vec<Stall>,
     pub(super) asked: Stop,
     pub(super) finished_at: Option<Nanos>,
@@ -91,6 +94,7 @@ impl<'a> Engine<'a> {
             desk: Desk::new(plan, costs, Letters::default()),
             coordinator: Coordinator::new(topology, first),
             seats: (0..config.workers).map(|me| Seat::new(me, 0)).collect(),
+            ends: vec![(0..config.workers).map(|_| None).collect()],
             stalls: Vec::new(),
             asked: Stop::Never,
             finished_at: None,
@@ -122,9 +126,9 @@ impl<'a> Engine<'a> {
     pub(super) fn run(mut self, letters: Option<Handler>) -> Result<Outcome, SimError> {
         self.desk.letters = Letters::new(letters);
         let outcome = self.events();
-        for worker in std::mem::take(&mut self.workers).into_iter().flatten() {
-            self.repeats += worker.repeats();
-            worker.dismantle();
+        for slot in (0..).take(self.seats.len()) {
+            let times = self.seats[slot as usize].times();
+            self.retire(slot, times);
         }
         outcome?;
         self.finish()
@@ -310,12 +314,6 @@ impl<'a> Engine<'a> {
                 self.net.inboxes[to as usize].push(parcel);
                 self.call(to);
                 return self.check_memory(node);
-            }
-            Post::Lost(Lost { component, place: Some(place), incarnation, .. })
-                if *incarnation == self.net.lives[*place as usize] =>
-            {
-                let (place, component) = (*place, *component);
-                self.free(place, component);
             }
             _ => {}
         }

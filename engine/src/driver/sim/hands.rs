@@ -108,7 +108,7 @@ impl Hands<'_> {
 }
 
 impl Sink for Hands<'_> {
-    fn offer(&mut self, envelope: Envelope) -> Result<u32, Envelope> {
+    fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope> {
         let (from, to) = (self.desk.me, self.net.address(envelope.incarnation, envelope.to));
         // A seat's next life has no places for the one before: that will be dropped.
         let placed = envelope.incarnation == self.net.lives[to as usize];
@@ -117,7 +117,8 @@ impl Sink for Hands<'_> {
         }
         let sender = self.desk.plan.edges[envelope.edge as usize].from;
         let leave = self.leave();
-        Ok(self.net.batch(envelope, (from, to), sender, leave))
+        self.net.batch(envelope, (from, to), sender, leave);
+        Ok(())
     }
 
     fn send(&mut self, to: WorkerId, message: Message) {
@@ -143,7 +144,7 @@ impl Sink for Hands<'_> {
     }
 
     fn consumed(&mut self, component: ComponentId) {
-        // A repeat goes as it is taken in; what waited is done in order.
+        // A repeat or a loss goes as it is taken in; what waited is done in order.
         let bytes = match self.desk.taking.take() {
             Some(bytes) => bytes,
             None => self.net.queues.oldest(self.desk.me, component),

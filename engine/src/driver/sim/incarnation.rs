@@ -14,7 +14,7 @@ use super::hands::Office;
 use super::post::{COORDINATOR, Parcel, Post, Slot};
 use super::seat::{At, Seat};
 use crate::core::{Nanos, Order, Word, Worker};
-use crate::report::RunError;
+use crate::report::{RunError, WorkerStats};
 
 /// The number of a topology's first life.
 pub(super) const FIRST: u64 = 0;
@@ -47,7 +47,7 @@ impl Engine<'_> {
             if self.current(slot) && lives {
                 first = first.or(Some(self.seats[slot as usize].worker));
                 if self.coordinator.finished() {
-                    // All is done: what its tasks had counted is lost, and no more.
+                    // All is done.
                     let seat = &mut self.seats[slot as usize];
                     seat.stop = true;
                     if seat.at != At::Working {
@@ -113,6 +113,7 @@ impl Engine<'_> {
         }
         self.net.addresses.push(addresses);
         self.net.incarnation = incarnation;
+        self.ends.push((0..self.desk.plan.config.workers).map(|_| None).collect());
         self.stopped = 0;
         self.resume = Some(Arc::new(resume));
         for slot in left {
@@ -145,10 +146,7 @@ impl Engine<'_> {
     /// The old worker of a seat goes, the new one comes.
     pub(super) fn begin(&mut self, slot: Slot) {
         let at = slot as usize;
-        if let Some(old) = self.workers[at].take() {
-            self.repeats += old.repeats();
-            old.dismantle();
-        }
+        self.retire(slot, WorkerStats::default());
         let node = self.net.node_of[at] as usize;
         let waiting = self.net.queues.clear(slot);
         // Of the step under way, too: those places are no longer.
@@ -164,13 +162,24 @@ impl Engine<'_> {
         }
     }
 
+    /// The worker of a seat goes; what it has counted stays, with these times.
+    pub(super) fn retire(&mut self, slot: Slot, times: WorkerStats) {
+        let at = slot as usize;
+        let Some(mut old) = self.workers[at].take() else { return };
+        let figures = self.seats[at].figures.take().unwrap_or_else(|| old.figures());
+        let (life, worker) = (self.net.lives[at], self.seats[at].worker as usize);
+        let ends = usize::try_from(life).ok().and_then(|life| self.ends.get_mut(life));
+        if let Some(end) = ends.and_then(|ends| ends.get_mut(worker)) {
+            *end = Some((figures, times));
+        }
+        self.repeats += old.repeats();
+        old.dismantle();
+    }
+
     /// The worker of a seat is gone, with all that it had.
     pub(super) fn kill(&mut self, slot: Slot) {
         let at = slot as usize;
-        if let Some(old) = self.workers[at].take() {
-            self.repeats += old.repeats();
-            old.dismantle();
-        }
+        self.retire(slot, WorkerStats::default());
         let batch = |parcel: Parcel| match parcel.post {
             Post::Batch(_) => parcel.bytes,
             _ => 0,

@@ -6,11 +6,11 @@ use super::dice::{Dice, Skips};
 use super::faults::Faults;
 use super::node::NodeState;
 use super::outcome::{FaultStats, LinkStats, Traffic};
-use super::post::{COORDINATOR, Count, LANES, Lost, Parcel, Post, Slot};
+use super::post::{COORDINATOR, Count, LANES, Parcel, Post, Slot};
 use super::queues::Queues;
 use super::trace::Trace;
 use crate::config::whole;
-use crate::core::{ComponentId, Envelope, Nanos, Plan, WorkerId};
+use crate::core::{ComponentId, Envelope, Loss, Nanos, Plan, WorkerId};
 
 /// Longest time, beside the way there and back, after which a lost batch is known to be lost, and a
 /// lost message is sent again.
@@ -202,15 +202,14 @@ impl Net {
         self.chancy && at < self.chances_until
     }
 
-    /// Sends a batch at `leave`, for which there is a place. Says how many counted copies come
-    /// beside it.
+    /// Sends a batch at `leave`, for which there is a place.
     pub(super) fn batch(
         &mut self,
         mut envelope: Envelope,
         (from, to): (Slot, Slot),
         sender: ComponentId,
         leave: Nanos,
-    ) -> u32 {
+    ) {
         let tuples = envelope.body.len() as u64;
         let payload = match self.bytes.get(sender as usize) {
             Some(&Some(each)) => each.saturating_mul(tuples),
@@ -223,7 +222,7 @@ impl Net {
         traffic.bytes = traffic.bytes.saturating_add(bytes);
         // What an old incarnation sends is on its way, and counts nowhere.
         let count =
-            if envelope.incarnation == self.incarnation { Count::Full } else { Count::Stale };
+            if envelope.incarnation == self.incarnation { Count::Full } else { Count::Extra };
         if count == Count::Full || from == to {
             let node = self.node(from);
             self.nodes[node].hold(bytes);
@@ -242,20 +241,12 @@ impl Net {
         if from == to {
             // It has no way to go: the worker takes it in at its next step.
             self.inboxes[to as usize].push(parcel(envelope, count));
-            return 0;
+            return;
         }
-        let mut copies = 0;
         if self.chances(leave) {
             if let Some(lose) = &self.lose {
                 let dice = &mut self.dice;
                 self.stats.lost_tuples += envelope.body.lose(&mut || lose.draw(dice));
-            }
-            if self.dice.chance(self.faults.repeat_batches)
-                && let Some(body) = envelope.body.repeat()
-            {
-                self.stats.repeated_batches += 1;
-                copies = 1;
-                self.send(parcel(Envelope { body, ..envelope }, Count::Copy), leave);
             }
             if envelope.incarnation > super::incarnation::FIRST
                 && self.dice.chance(self.faults.stale_batches)
@@ -264,15 +255,26 @@ impl Net {
                 self.stats.stale_batches += 1;
                 let incarnation = envelope.incarnation - 1;
                 let stale = Envelope { body, incarnation, ..envelope };
-                self.send(parcel(stale, Count::Stale), leave);
+                self.send(parcel(stale, Count::Extra), leave);
             }
-            if self.dice.chance(self.faults.lose_batches) {
+            let lost = self.dice.chance(self.faults.lose_batches);
+            if self.dice.chance(self.faults.repeat_batches)
+                && let Some(body) = envelope.body.repeat()
+            {
+                self.stats.repeated_batches += 1;
+                // Where one of the two is lost, the other takes its place.
+                let count = if lost { count } else { Count::Extra };
+                self.send(parcel(Envelope { body, ..envelope }, count), leave);
+                if lost {
+                    self.stats.lost_batches += 1;
+                    return;
+                }
+            } else if lost {
                 self.lose(parcel(envelope, count), leave);
-                return copies;
+                return;
             }
         }
         self.send(parcel(envelope, count), leave);
-        copies
     }
 
     /// Sends anything but a batch at `leave`.
@@ -312,26 +314,26 @@ impl Net {
         self.send(parcel(post), leave.saturating_add(late));
     }
 
-    /// A batch is lost: its sender learns of it later, and only then its place is free.
+    /// Something is lost on its way. The receiver of a batch learns of it later, and only then its
+    /// place is free.
     fn lose(&mut self, parcel: Parcel, leave: Nanos) {
         let Parcel { from, to, bytes, count, post } = parcel;
-        let node = self.node(from);
-        self.nodes[node].release(bytes, count);
         let Post::Batch(envelope) = post else {
             self.stats.lost_messages += 1;
             return;
         };
-        let Envelope { component, epoch, incarnation, body, .. } = envelope;
-        if count == Count::Stale {
+        let node = self.node(from);
+        self.nodes[node].release(bytes, count);
+        self.stats.lost_batches += 1;
+        if count == Count::Extra {
             return;
         }
-        self.stats.lost_batches += 1;
-        self.stats.lost_in_batches += body.len() as u64;
+        let loss = Loss::of(&envelope);
+        self.stats.lost_in_batches += loss.tuples;
         let most = 2 * self.latency(from, to) + self.delay + NOTICE;
         let at = leave.saturating_add(1 + self.dice.below(most));
-        let place = (count == Count::Full).then_some(to);
-        let post = Post::Lost(Lost { incarnation, component, epoch, place });
-        let parcel = Parcel { from, to: from, bytes: 0, count, post };
+        let at = self.reachable(from, to, at, false).unwrap_or(at);
+        let parcel = Parcel { from, to, bytes: 0, count, post: Post::Lost(loss) };
         self.calendar.parcel(at, parcel, Due::Arrive);
     }
 

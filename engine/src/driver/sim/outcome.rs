@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::core::Crash;
 use crate::report::Report;
 
 /// The outcome of a simulated run.
@@ -26,9 +25,6 @@ pub struct Outcome {
     pub faults: FaultStats,
     /// Most batches that waited in one queue at once: at most [`Config::queue`](crate::Config::queue).
     pub peak_queue: usize,
-    /// Crashes that the run has lived through. The report's figures of tasks and edges are those of
-    /// the last incarnation.
-    pub crashes: Vec<Crash>,
     /// Messages that workers dropped as repeats or as of another incarnation.
     pub repeats: u64,
     /// Steps of workers.

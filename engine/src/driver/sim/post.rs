@@ -1,6 +1,6 @@
 //! What travels in a simulated cluster.
 
-use crate::core::{Body, ComponentId, Envelope, Epoch, In, Message, Order, Report};
+use crate::core::{Body, Envelope, In, Loss, Message, Order, Report};
 
 /// The number of a seat: the place of one worker, on one node. A worker that is moved by a crash has
 /// a new one, while the old one may live on where nobody reaches it.
@@ -24,13 +24,11 @@ pub(super) struct Parcel {
 /// How a batch counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// It is in flight, and holds a place of its queue since it was sent.
+    /// It holds a place of its queue since it was sent.
     Full,
-    /// A copy that the network made: it is in flight, and takes a place only as it is taken in,
-    /// where one of the two goes at once.
-    Copy,
-    /// Of an incarnation before: nobody counts it.
-    Stale,
+    /// A copy that the network made, or a batch of an incarnation before: it takes a place only as it
+    /// is taken in, where it or its like goes at once.
+    Extra,
 }
 
 /// What it is.
@@ -39,18 +37,9 @@ pub(super) enum Post {
     Batch(Envelope),
     Message(Message),
     Word(Order),
-    Lost(Lost),
+    /// A batch to this end that was lost, and is known to be.
+    Lost(Loss),
     Report(Report),
-}
-
-/// A batch that was lost, and is known to be.
-#[derive(Debug)]
-pub(super) struct Lost {
-    pub(super) incarnation: u64,
-    pub(super) component: ComponentId,
-    pub(super) epoch: Epoch,
-    /// The seat whose queue holds a place for it.
-    pub(super) place: Option<Slot>,
 }
 
 /// Lanes between two ends: of one lane nothing overtakes, unless the scenario says so.
@@ -72,7 +61,10 @@ impl Post {
 
     /// Whether the network may lose it.
     pub(super) fn lossy(&self) -> bool {
-        matches!(self.lane(), 0 | 2)
+        match self {
+            Post::Lost(_) => false,
+            _ => matches!(self.lane(), 0 | 2),
+        }
     }
 
     /// Another one like it; a batch is copied elsewhere, since that may be impossible.
@@ -102,9 +94,7 @@ impl Post {
             Post::Batch(envelope) => Some(In::Batch(envelope)),
             Post::Message(message) => Some(In::Message(message)),
             Post::Word(order) => Some(In::Word(order)),
-            Post::Lost(Lost { incarnation, component, epoch, .. }) => {
-                Some(In::Lost { incarnation, component, epoch, batches: 1 })
-            }
+            Post::Lost(loss) => Some(In::Lost(loss)),
             Post::Report(_) => None,
         }
     }

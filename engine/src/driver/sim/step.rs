@@ -123,19 +123,22 @@ impl Engine<'_> {
     fn take_in(&mut self, slot: Slot, clock: Nanos, parcel: Parcel) -> Result<bool, RunError> {
         let Parcel { bytes, count, post, .. } = parcel;
         self.desk.spend(self.message_cost);
-        let mut batch = None;
-        if let Post::Batch(envelope) = &post {
-            batch = Some(envelope.component);
+        let batch = matches!(post, Post::Batch(_));
+        let life = match &post {
+            Post::Batch(envelope) => Some((envelope.component, envelope.incarnation)),
+            Post::Lost(loss) => Some((loss.component, loss.incarnation)),
+            _ => None,
+        };
+        if let Some((component, incarnation)) = life {
             self.desk.taking = Some(bytes);
-            let placed =
-                count == Count::Full && envelope.incarnation == self.net.lives[slot as usize];
+            let placed = count == Count::Full && incarnation == self.net.lives[slot as usize];
             if !placed {
-                self.net.queues.copy(slot, envelope.component);
+                self.net.queues.copy(slot, component);
             }
         }
         let Some(input) = post.input() else { return Ok(false) };
         let status = self.feed(slot, clock, input);
-        if let (Some(bytes), Some(component)) = (self.desk.taking.take(), batch) {
+        if let (Some(bytes), true, Some((component, _))) = (self.desk.taking.take(), batch, life) {
             self.net.queues.wait(slot, component, bytes);
         }
         Ok(status?.stopped)

@@ -11,12 +11,13 @@ use crate::config::whole;
 use crate::core::{
     Change, Coordinator, CoordinatorSink, Empty, Nanos, Order, Stall, Word, WorkerId,
 };
-use crate::driver::summary::{self, Ends};
+use crate::driver::summary;
+use crate::driver::totals::{Ends, Totals};
 use crate::report::{Report, RunError};
 use crate::topology::Topology;
 
 /// The longest sleep: the grain of the clock of time-outs.
-const GRAIN: Duration = Duration::from_millis(5);
+pub(super) const GRAIN: Duration = Duration::from_millis(5);
 /// The longest sleep while nothing is under way: an idle topology costs next to nothing.
 const REST: Duration = Duration::from_millis(50);
 /// A gap between two looks at the clock longer than this is the machine's standstill, not the
@@ -25,10 +26,10 @@ const LEAP: Nanos = 50_000_000;
 /// The shortest: reports that are not urgent are gathered for so long.
 const GATHER: Duration = Duration::from_micros(500);
 /// How long workers may take to stop before they are given up as stuck.
-const GRACE: Duration = Duration::from_secs(1);
+pub(super) const GRACE: Duration = Duration::from_secs(1);
 
 /// The coordinator's hands.
-struct Hands(Arc<Office>);
+pub(super) struct Hands(Arc<Office>);
 
 impl CoordinatorSink for Hands {
     fn word(&mut self, to: WorkerId, order: Order) {
@@ -40,46 +41,57 @@ impl CoordinatorSink for Hands {
     }
 }
 
+/// Tells every worker to stop, of whichever incarnation it is: none is later than this.
+pub(super) fn stop_all(office: &Office) {
+    for worker in 0..office.plan.config.workers {
+        let order = Order { incarnation: u64::MAX, word: Word::Stop };
+        office.mailbox(worker).post(Post::Word(order));
+    }
+}
+
 /// However the coordinator ends, no worker is left waiting for its word.
 struct StopAll(Arc<Office>);
 
 impl Drop for StopAll {
     fn drop(&mut self) {
-        for worker in 0..self.0.plan.config.workers {
-            let order = Order { incarnation: 0, word: Word::Stop };
-            self.0.mailbox(worker).post(Post::Word(order));
-        }
+        stop_all(&self.0);
     }
 }
 
 /// A run from the coordinator's side.
 pub(super) struct Running {
-    office: Arc<Office>,
-    coordinator: Coordinator,
-    hands: Hands,
+    pub(super) topology: Arc<Topology>,
+    pub(super) office: Arc<Office>,
+    pub(super) coordinator: Coordinator,
+    pub(super) hands: Hands,
+    pub(super) threads: Vec<JoinHandle<()>>,
     letters: Letters,
     status: Arc<Mutex<Status>>,
-    papers: Papers,
-    ends: Ends,
-    ended: usize,
+    pub(super) papers: Papers,
+    pub(super) totals: Totals,
+    pub(super) ends: Ends,
+    pub(super) ended: usize,
     stalls: Vec<Stall>,
     overruns: Vec<(u32, Nanos)>,
     dead: u64,
-    failed: Option<RunError>,
-    asked: Stop,
-    drain_by: Option<Nanos>,
+    pub(super) failed: Option<RunError>,
+    pub(super) asked: Stop,
+    pub(super) drain_by: Option<Nanos>,
     _stop_all: StopAll,
 }
 
 impl Running {
     pub(super) fn new(
-        topology: &Topology,
+        topology: &Arc<Topology>,
         office: &Arc<Office>,
         status: &Arc<Mutex<Status>>,
         letters: Option<LetterHandler>,
     ) -> Result<Self, RunError> {
         let workers = topology.plan().config.workers as usize;
         Ok(Running {
+            topology: Arc::clone(topology),
+            threads: Vec::new(),
+            totals: Totals::default(),
             office: Arc::clone(office),
             coordinator: Coordinator::new(topology, 0),
             hands: Hands(Arc::clone(office)),
@@ -98,7 +110,7 @@ impl Running {
         })
     }
 
-    pub(super) fn run(mut self, threads: Vec<JoinHandle<()>>) -> Result<Report, RunError> {
+    pub(super) fn run(mut self) -> Result<Report, RunError> {
         let overrun = whole(self.office.plan.config.overrun);
         let timeout = whole(self.office.plan.config.timeout);
         let (standstill, leap) = (overrun.min(timeout / 4), LEAP.min(timeout / 8));
@@ -115,18 +127,20 @@ impl Running {
             // taken for a loss, the clock stands.
             let standing = self.office.watch.stands(standstill);
             last = self.office.watch.tick(last, standing, leap);
+            self.recover();
             self.heed(last);
             next = self.coordinator.tick(last, &mut self.hands);
             self.publish(last, &overrunning);
         }
         let complete = self.asked == Stop::Never && self.failed.is_none();
-        let drained = self.asked == Stop::Drain && self.failed.is_none();
+        let crashes = self.coordinator.crashes().to_vec();
+        let drained = self.asked == Stop::Drain && self.failed.is_none() && crashes.is_empty();
         let elapsed = Duration::from_nanos(self.office.watch.mono());
         // At the end of all work nobody is in user code for long; after a cut they may be.
-        let cut = !complete && !drained;
+        let cut = self.asked == Stop::Now || self.failed.is_some();
         let drain = self.office.plan.config.drain;
         let patience = if cut { GRACE } else { drain.max(GRACE) };
-        let stuck = self.dismiss(threads, overrun, patience);
+        let stuck = self.dismiss(overrun, patience);
         let letters = self.letters.finish(patience);
         // A fault of the handler may have come with the very last letter.
         self.office.desk().take(Duration::ZERO, &mut self.papers);
@@ -140,15 +154,17 @@ impl Running {
             epochs: self.coordinator.closed(),
             dead: self.dead,
             letters: letters?,
+            crashes,
             stalls: self.stalls,
             overruns: self.overruns,
             stuck,
         };
-        Ok(summary::report(&self.office.plan, self.ends, rest))
+        self.totals.add(self.ends);
+        Ok(summary::report(&self.office.plan, self.totals, rest))
     }
 
     /// Takes what is on the desk.
-    fn read(&mut self, nap: Duration) {
+    pub(super) fn read(&mut self, nap: Duration) {
         self.office.desk().take(nap, &mut self.papers);
         let now = self.office.watch.mono();
         for report in self.papers.reports.drain(..) {
@@ -217,12 +233,7 @@ impl Running {
     }
 
     /// Waits for the workers to stop; those still in user code after that are left behind.
-    fn dismiss(
-        &mut self,
-        threads: Vec<JoinHandle<()>>,
-        overrun: Nanos,
-        patience: Duration,
-    ) -> Vec<(u32, Nanos)> {
+    fn dismiss(&mut self, overrun: Nanos, patience: Duration) -> Vec<(u32, Nanos)> {
         let workers = self.ends.len();
         let by = self.office.watch.mono().saturating_add(whole(patience));
         while self.ended < workers && self.office.watch.mono() < by {
@@ -233,7 +244,7 @@ impl Running {
             let all = self.office.watch.overrunning(overrun.min(whole(GRACE) / 2));
             stuck.extend(all.into_iter().map(|(_, task, time)| (task, time)));
         }
-        for thread in threads {
+        for thread in self.threads.drain(..) {
             if self.ended >= workers || thread.is_finished() {
                 // A panic of the thread was caught inside of it.
                 let _ = thread.join();

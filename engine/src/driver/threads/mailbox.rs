@@ -94,9 +94,14 @@ impl<P> Mailbox<P> {
         std::mem::swap(&mut self.lock().posts, into);
     }
 
-    /// Drops all posts: nobody will take them.
+    /// Drops all posts and forgets who waits for room: nobody will take them, or nobody does yet.
     pub(crate) fn clear(&self) {
-        let posts = std::mem::take(&mut self.lock().posts);
+        let mut inner = self.lock();
+        let posts = std::mem::take(&mut inner.posts);
+        inner.taken.fill(0);
+        inner.refused.iter_mut().for_each(Vec::clear);
+        inner.woken = false;
+        drop(inner);
         drop(posts);
     }
 

@@ -4,6 +4,7 @@ mod coordinate;
 mod letters;
 mod mailbox;
 mod office;
+mod recover;
 mod sync;
 mod watch;
 mod worker_loop;
@@ -15,8 +16,8 @@ use std::time::Duration;
 pub use letters::LetterHandler;
 pub use office::Stop;
 
-use crate::core::{Worker, guarded};
-use crate::report::{Report, RunError};
+use crate::core::{Resume, Worker, guarded};
+use crate::report::{Report, RunError, WorkerStats};
 use crate::topology::Topology;
 use coordinate::Running;
 use office::{Office, WakeWorker};
@@ -104,23 +105,14 @@ pub fn start(topology: Topology, letters: Option<LetterHandler>) -> Result<Handl
     let office = Arc::new(Office::new(topology.plan()));
     let status = Arc::new(Mutex::new(Status::default()));
     let topology = Arc::new(topology);
-    let running = Running::new(&topology, &office, &status, letters)?;
-    let mut threads = Vec::new();
-    for me in 0..topology.plan().config.workers {
-        match start_worker(&topology, &office, me) {
-            Ok(thread) => threads.push(thread),
-            Err(error) => {
-                drop(running);
-                for thread in threads {
-                    let _ = thread.join();
-                }
-                return Err(error);
-            }
-        }
+    let mut running = Running::new(&topology, &office, &status, letters)?;
+    if let Err(error) = running.hire(None) {
+        running.abandon();
+        return Err(error);
     }
     let coordinator = std::thread::Builder::new()
         .name("coordinator".to_owned())
-        .spawn(move || running.run(threads))
+        .spawn(move || running.run())
         .map_err(|e| RunError::Coordinator { message: e.to_string() })?;
     Ok(Handle { office, status, coordinator })
 }
@@ -129,8 +121,10 @@ fn start_worker(
     topology: &Arc<Topology>,
     office: &Arc<Office>,
     me: u32,
+    resume: Option<&Arc<Resume>>,
 ) -> Result<JoinHandle<()>, RunError> {
     let (topology, office) = (Arc::clone(topology), Arc::clone(office));
+    let resume = resume.map(Arc::clone);
     let work = move || {
         let waker = std::task::Waker::from(Arc::new(WakeWorker {
             office: Arc::clone(&office),
@@ -139,21 +133,28 @@ fn start_worker(
         let mut worker = None;
         // The core answers for user code; this is for a fault of the engine itself.
         let outcome = guarded(|| {
-            let worker = worker.insert(Worker::new(&topology, me, 0, waker));
+            office.watch.sit_down(me);
+            let worker = worker.insert(match resume {
+                None => Worker::new(&topology, me, 0, waker),
+                Some(resume) => Worker::resume(&topology, me, waker, &resume),
+            });
             worker_loop::run(worker, &office, me)
         });
         // The figures first: dropping what the tasks hold may take its time.
-        match outcome {
-            Ok(Ok(figures)) => office.desk().ended(me, Some(figures)),
-            Ok(Err(error)) => {
-                office.desk().fail(error);
-                office.desk().ended(me, None);
-            }
-            Err(message) => {
-                office.desk().fail(RunError::Worker { worker: me, message });
-                office.desk().ended(me, None);
-            }
+        let (figures, error) = match outcome {
+            Ok(Ok(figures)) => (Some(figures), None),
+            Ok(Err(error)) => (None, Some(error)),
+            Err(message) => (None, Some(RunError::Worker { worker: me, message })),
+        };
+        // A run that goes on counts what was done before the failure, too.
+        let figures = figures.or_else(|| {
+            let worker = worker.as_mut()?;
+            guarded(|| (worker.figures(), WorkerStats::default())).ok()
+        });
+        if let Some(error) = error {
+            office.desk().fail(error);
         }
+        office.desk().ended(me, figures);
         if let Some(worker) = worker {
             worker.dismantle();
         }

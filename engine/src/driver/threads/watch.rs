@@ -44,6 +44,13 @@ impl Watch {
         Now { mono: self.mono(), clock: self.clock.load(Ordering::Relaxed) }
     }
 
+    /// A worker's thread starts: whoever sat there before is gone.
+    pub(crate) fn sit_down(&self, worker: u32) {
+        let seat = &self.seats[worker as usize];
+        seat.since.store(0, Ordering::Relaxed);
+        seat.step.store(0, Ordering::Relaxed);
+    }
+
     /// A worker begins a step.
     pub(crate) fn begin(&self, worker: u32, now: Nanos) {
         self.seats[worker as usize].step.store(now, Ordering::Relaxed);

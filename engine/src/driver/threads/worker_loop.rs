@@ -31,10 +31,10 @@ struct Hands {
 const SLICE: Nanos = 5_000_000;
 
 impl Sink for Hands {
-    fn offer(&mut self, envelope: Envelope) -> Result<u32, Envelope> {
+    fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope> {
         let (to, component) = (envelope.to, envelope.component);
         match self.office.mailbox(to).offer(component, self.me, Post::Batch(envelope)) {
-            Ok(()) => Ok(0),
+            Ok(()) => Ok(()),
             Err(Post::Batch(envelope)) => Err(envelope),
             // `offer` gives back what it was given.
             Err(_) => unreachable!("a batch was offered"),
