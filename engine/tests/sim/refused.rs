@@ -25,6 +25,8 @@ fn event(event: Event) -> Sim {
     Sim::new(cluster(2)).faults(Faults { events, ..Faults::default() })
 }
 
+type Set = fn(&mut Faults, u32);
+
 const FOREVER: Duration = Duration::MAX;
 
 #[test]
@@ -61,7 +63,7 @@ fn components_and_workers() {
 
 #[test]
 fn faults() {
-    let chances: [(&str, fn(&mut Faults, u32)); 8] = [
+    let chances: [(&str, Set); 8] = [
         ("lose_tuples", |f, n| f.lose_tuples = n),
         ("lose_batches", |f, n| f.lose_batches = n),
         ("repeat_batches", |f, n| f.repeat_batches = n),

@@ -13,7 +13,7 @@ use super::letters::{Handler, Letters};
 use super::net::Net;
 use super::node::CostNanos;
 use super::outcome::Outcome;
-use super::post::{COORDINATOR, Parcel, Post, Slot};
+use super::post::{Parcel, Slot};
 use super::seat::{At, Seat};
 use super::wakers::Wakers;
 use super::{Sim, check, incarnation};
@@ -25,7 +25,7 @@ use crate::report::RunError;
 use crate::topology::Topology;
 
 /// Reports are gathered for so long before the coordinator looks at the time.
-const GATHER: Nanos = 500_000;
+pub(super) const GATHER: Nanos = 500_000;
 
 /// Events between two looks at the flag that stops the run from outside.
 const LOOK: u64 = 1024;
@@ -60,7 +60,7 @@ pub(super) struct Engine<'a> {
     /// Memory for the mail of a step.
     pub(super) mail: Vec<Parcel>,
     /// Memory for the senders that a free place wakes.
-    wake: Vec<Slot>,
+    pub(super) wake: Vec<Slot>,
 }
 
 impl<'a> Engine<'a> {
@@ -150,7 +150,7 @@ impl<'a> Engine<'a> {
                 return Err(SimError::NoEnd { holds, events, at: self.at(), seed: self.seed });
             }
             self.net.now = at;
-            if self.events % LOOK == 0 && self.told_to_stop() {
+            if self.events.is_multiple_of(LOOK) && self.told_to_stop() {
                 self.stop();
             }
             self.serve(at, due)?;
@@ -270,83 +270,10 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn tick_by(&mut self, at: Nanos) {
+    pub(super) fn tick_by(&mut self, at: Nanos) {
         if at < self.tick_at {
             self.tick_at = at;
             self.net.calendar.put(at, Due::Tick);
         }
-    }
-
-    fn arrive(&mut self, parcel: Parcel) -> Result<(), SimError> {
-        let now = self.net.now;
-        let Parcel { from, to, bytes, count, ref post } = parcel;
-        // Whoever is gone takes nothing in, but the word that begins the next life there.
-        let mut refused = false;
-        if to != COORDINATOR {
-            let begins = self.begins(to, post);
-            let seat = &mut self.seats[to as usize];
-            if begins && seat.at == At::Stopped {
-                seat.at = At::Rest;
-            }
-            refused = !begins && (seat.at == At::Stopped || self.workers[to as usize].is_none());
-        }
-        self.net.trace.words(&[now, 11 << 32 | u64::from(to), post.lane() as u64]);
-        match post {
-            Post::Report(_) => {
-                let Post::Report(report) = parcel.post else { return Ok(()) };
-                let office = &mut Office { desk: &mut self.desk, net: &mut self.net };
-                self.coordinator.report(now, report, office);
-                if self.coordinator.finished() {
-                    self.finished_at.get_or_insert(now);
-                } else {
-                    self.tick_by(now.saturating_add(GATHER));
-                }
-                return Ok(());
-            }
-            Post::Batch(_) => {
-                let node = self.net.node_of[from as usize] as usize;
-                self.net.nodes[node].release(bytes, count);
-                if refused {
-                    return Ok(());
-                }
-                let node = self.net.node_of[to as usize] as usize;
-                self.net.nodes[node].hold(bytes);
-                self.net.inboxes[to as usize].push(parcel);
-                self.call(to);
-                return self.check_memory(node);
-            }
-            _ => {}
-        }
-        if !refused {
-            self.net.inboxes[to as usize].push(parcel);
-            self.call(to);
-        }
-        Ok(())
-    }
-
-    pub(super) fn check_memory(&mut self, node: usize) -> Result<(), SimError> {
-        match self.net.nodes[node].over.take() {
-            None => Ok(()),
-            Some(bytes) => {
-                let memory = self.net.nodes[node].memory();
-                self.crash(node, Cause::Memory { bytes, memory })
-            }
-        }
-    }
-
-    /// A place of a queue is free: whoever was refused hears of it.
-    pub(super) fn free(&mut self, slot: Slot, component: u32) {
-        let mut wake = std::mem::take(&mut self.wake);
-        self.net.queues.free(slot, component, &mut wake);
-        for sender in wake.drain(..) {
-            let far = self.net.node_of[sender as usize] != self.net.node_of[slot as usize];
-            if far {
-                let at = self.net.now.saturating_add(self.net.latency(slot, sender));
-                self.net.calendar.put(at, Due::Room(sender));
-            } else {
-                self.call(sender);
-            }
-        }
-        self.wake = wake;
     }
 }

@@ -1,12 +1,13 @@
 //! What lies between the workers: links, lanes, loss, repeats.
 
 use super::calendar::{Calendar, Due};
-use super::cluster::{Cluster, Link};
+use super::cluster::Cluster;
 use super::dice::{Dice, Skips};
 use super::faults::Faults;
+use super::link::{Lanes, Pair};
 use super::node::NodeState;
 use super::outcome::{FaultStats, LinkStats, Traffic};
-use super::post::{COORDINATOR, Count, LANES, Parcel, Post, Slot};
+use super::post::{COORDINATOR, Count, Parcel, Post, Slot};
 use super::queues::Queues;
 use super::trace::Trace;
 use crate::config::whole;
@@ -17,39 +18,6 @@ use crate::core::{ComponentId, Envelope, Loss, Nanos, Plan, WorkerId};
 const NOTICE: Nanos = 1_000_000;
 /// Times that one message is lost at most before it arrives.
 const RESENDS: u64 = 16;
-
-/// One direction between two nodes.
-#[derive(Clone, Copy, Debug)]
-struct Pair {
-    latency: Nanos,
-    /// Bytes a second; `None` where unbounded.
-    bandwidth: Option<u64>,
-    busy_until: Nanos,
-    busy: Nanos,
-    traffic: Traffic,
-}
-
-impl Pair {
-    fn new(link: &Link) -> Self {
-        Pair {
-            latency: whole(link.latency),
-            bandwidth: (link.bandwidth < u64::MAX).then_some(link.bandwidth),
-            busy_until: 0,
-            busy: 0,
-            traffic: Traffic::default(),
-        }
-    }
-
-    /// Puts so many bytes on the wire at `leave` or later; when is the last of them on it?
-    fn transfer(&mut self, bytes: u64, leave: Nanos) -> Nanos {
-        let Some(bandwidth) = self.bandwidth else { return leave };
-        let time = (u128::from(bytes) * 1_000_000_000).div_ceil(u128::from(bandwidth));
-        let time = u64::try_from(time).unwrap_or(u64::MAX);
-        self.busy = self.busy.saturating_add(time);
-        self.busy_until = self.busy_until.max(leave).saturating_add(time);
-        self.busy_until
-    }
-}
 
 /// The network of one run, and the rest of the world around the workers.
 #[derive(Debug)]
@@ -74,8 +42,7 @@ pub(super) struct Net {
     pairs: Vec<Pair>,
     /// The way to and from the coordinator.
     office: Nanos,
-    /// When each lane last delivered, where anything could overtake.
-    lane_at: Vec<Nanos>,
+    lanes: Lanes,
     faults: Faults,
     chances_until: Nanos,
     chancy: bool,
@@ -111,7 +78,7 @@ impl Net {
         let delay = whole(faults.delay);
         let down = nodes.iter().any(|node| !node.windows.down().is_empty());
         let uneven = delay > 0 || faults.lose_control > 0 || down;
-        let ends = node_of.len() + 1;
+        let seats = node_of.len();
         let Faults { lose_tuples, lose_batches, repeat_batches, stale_batches, .. } = *faults;
         let Faults { lose_acks, repeat_acks, lose_control, repeat_control, .. } = *faults;
         let chances = [
@@ -139,7 +106,7 @@ impl Net {
             node_of,
             pairs,
             office: whole(cluster.link.latency),
-            lane_at: if uneven && !faults.reorder { vec![0; ends * ends * LANES] } else { vec![] },
+            lanes: Lanes::new(seats, uneven && !faults.reorder),
             chances_until: faults.until.map_or(Nanos::MAX, whole),
             chancy: delay > 0 || chances.iter().any(|&chance| chance > 0),
             delay,
@@ -162,26 +129,15 @@ impl Net {
 
     /// A new seat on `node`; its number.
     pub(super) fn new_slot(&mut self, node: u32) -> Slot {
-        let before = self.node_of.len() + 1;
+        let slot = self.node_of.len();
         self.node_of.push(node);
         self.inboxes.push(Vec::new());
         // Of no incarnation yet: its first word begins it.
         self.lives.push(super::incarnation::FIRST);
         self.queues.grow(self.node_of.len());
         self.nodes[node as usize].workers += 1;
-        let ends = before + 1;
-        if !self.lane_at.is_empty() {
-            let mut lanes = vec![0; ends * ends * LANES];
-            for (at, &last) in self.lane_at.iter().enumerate() {
-                let (pair, lane) = (at / LANES, at % LANES);
-                // The coordinator stays the last end.
-                let end = |at: usize| if at == before - 1 { ends - 1 } else { at };
-                let (from, to) = (end(pair / before), end(pair % before));
-                lanes[(from * ends + to) * LANES + lane] = last;
-            }
-            self.lane_at = lanes;
-        }
-        Slot::try_from(before - 1).unwrap_or(Slot::MAX)
+        self.lanes.grow();
+        Slot::try_from(slot).unwrap_or(Slot::MAX)
     }
 
     fn pair(&mut self, from: Slot, to: Slot) -> &mut Pair {
@@ -366,17 +322,11 @@ impl Net {
         if self.chances(leave) {
             at = at.saturating_add(self.dice.below(self.delay.saturating_add(1)));
         }
-        let Some(mut at) = self.reachable(from, to, at, lossy) else {
+        let Some(at) = self.reachable(from, to, at, lossy) else {
             self.lose(parcel, leave);
             return;
         };
-        if !self.lane_at.is_empty() {
-            let ends = self.node_of.len() + 1;
-            let end = |slot| if slot == COORDINATOR { ends - 1 } else { slot as usize };
-            let lane = (end(from) * ends + end(to)) * LANES + parcel.post.lane();
-            at = at.max(self.lane_at[lane]);
-            self.lane_at[lane] = at;
-        }
+        let at = self.lanes.in_order(from, to, parcel.post.lane(), at);
         self.calendar.parcel(at, parcel, Due::Arrive);
     }
 
