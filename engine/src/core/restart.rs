@@ -182,6 +182,8 @@ impl Coordinator {
         }
         let reached = self.memory.emitted.iter().map(|&(_, most)| if tracked { most } else { 0 });
         let reached = reached.collect();
+        // What the old incarnation stamped from here on is stamped anew, and perhaps otherwise.
+        self.memory.places.iter_mut().for_each(|places| places.truncate(1));
         let memory = std::mem::take(&mut self.memory);
         let plan = Arc::clone(&self.plan);
         let stalls = std::mem::take(&mut self.stalls);
