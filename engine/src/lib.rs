@@ -20,6 +20,7 @@ pub use batch::{Batch, CloneBatch, Places, Push};
 pub use component::{Bolt, BoxError, Execute, Poll, Seek, Spout, TaskContext, Watermark};
 pub use config::{Config, EpochEnd, Exhausted, Guarantee, MAX_SLOT_BITS, MAX_WORKERS};
 pub use core::{Crash, Epoch, Nanos};
+pub use driver::sim;
 pub use driver::threads::{self, Handle, LetterHandler, Status, Stop, StopHandle};
 pub use emitter::{CloneOutputs, Emitter, HasStream, Outputs, SpoutEmitter, Timeliness};
 pub use grouping::Grouping;

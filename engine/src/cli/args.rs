@@ -21,6 +21,8 @@ Examples:
       count standard input
   streamwright run wordcount --drop 1000 --seed 7
       lose a tuple in a thousand on its way, and see every line replayed until it is acked
+  streamwright run wordcount --driver sim --cluster cluster.toml
+      what a cluster would do, in virtual time: the same run from the same seed
   streamwright run wordcount --json --top all > run.json
       every figure, every word, for a program to read";
 
@@ -62,11 +64,19 @@ pub(super) struct Wordcount {
     #[arg(long, value_name = "FILE|-")]
     pub(super) input: Option<PathBuf>,
 
+    /// What runs it: threads of this machine, or a simulated cluster.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
+    pub(super) driver: Driver,
+
+    /// The cluster to simulate: nodes, links, costs and faults, in TOML.
+    #[arg(long, value_name = "FILE", required_if_eq("driver", "sim"))]
+    pub(super) cluster: Option<PathBuf>,
+
     /// How many lines to make up, with the word law of an English novel.
     #[arg(long, value_name = "N", default_value_t = 500_000, conflicts_with = "input")]
     pub(super) lines: u64,
 
-    /// Worker threads [default: 2, or 1 on one core].
+    /// Worker threads [default: 2, or 1 on one core; simulated, one a core of the cluster].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_WORKERS)))]
     pub(super) workers: Option<u32>,
 
@@ -118,6 +128,16 @@ pub(super) struct Wordcount {
     /// Whether the text may have colour.
     #[arg(long, value_name = "WHEN", value_enum, default_value_t)]
     pub(super) color: Color,
+}
+
+/// What runs it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum Driver {
+    /// One thread a worker.
+    #[default]
+    Threads,
+    /// In virtual time.
+    Sim,
 }
 
 /// What is promised of a line.

@@ -10,9 +10,9 @@ pub(super) enum Exit {
     /// Dead letters were written, the run failed or lost state in a crash, or its report could not
     /// be written.
     Failed,
-    /// The arguments make no sense.
+    /// The arguments or the cluster file make no sense.
     Usage,
-    /// The input is missing, unreadable, a directory, or in another encoding.
+    /// The input or the cluster file is missing, unreadable, a directory, or in another encoding.
     Input,
     /// A signal ended the run before its time.
     Interrupted(Interrupt),
@@ -41,8 +41,8 @@ Exit codes:
     0  done: every line ended acked (or was counted, where nothing is tracked)
     1  there are dead letters, the run failed, it lost state in a crash and went on without,
        or the report could not be written
-    2  the arguments make no sense
-    3  the input is missing, unreadable, a directory, or in UTF-16 or UTF-32
+    2  the arguments or the cluster file make no sense
+    3  the input or the cluster file is missing, unreadable, a directory, or in UTF-16 or UTF-32
   130  interrupted by SIGINT; the report is partial, its JSON says \"complete\": false
   141  whoever read standard output has gone; the run was stopped, nothing is said about it
   143  interrupted by SIGTERM; as for 130";

@@ -4,11 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use streamwright::demos::wordcount::{Results, Tasks};
-use streamwright::{
-    Batch, Config, DeadLetter, EpochEnd, Report, RunError, Tagged, TaskStats, Text,
-};
+use streamwright::{Batch, Config, DeadLetter, EpochEnd, Report, Tagged, TaskStats, Text};
 
-use super::args::Wordcount;
+use super::args::{Driver, Wordcount};
 use super::repeat;
 use super::signals::Interrupt;
 use super::summary::{
@@ -31,7 +29,7 @@ pub(super) struct Told<'a> {
 /// report, only its counts and what was read.
 pub(super) fn summary(
     told: Told<'_>,
-    outcome: &Result<Report, RunError>,
+    outcome: &Result<Report, String>,
     results: &Results,
     interrupted: Option<Interrupt>,
 ) -> Summary {
@@ -47,9 +45,13 @@ pub(super) fn summary(
         schema: "streamwright.run/1",
         version: env!("CARGO_PKG_VERSION"),
         demo: "wordcount",
+        driver: match options.driver {
+            Driver::Threads => "threads",
+            Driver::Sim => "sim",
+        },
         complete,
         interrupted: interrupted.filter(|_| !complete).map(Interrupt::name),
-        error: outcome.as_ref().err().map(ToString::to_string),
+        error: outcome.as_ref().err().cloned(),
         command: repeat::command(options, config, tasks),
         seed: config.seed,
         input: input(options.input.as_deref(), results),
@@ -109,6 +111,7 @@ pub(super) fn summary(
                 time_us: micros(*time),
             },
         ),
+        sim: None,
         dead_letters: list(report, |report| &report.dead_letters, letter),
         top: counts.into_iter().take(options.top.0).map(word).collect(),
     }

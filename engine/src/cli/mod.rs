@@ -1,6 +1,7 @@
 //! The command line, from the arguments to the exit code.
 
 mod args;
+mod cluster;
 mod color;
 mod console;
 mod duration;
@@ -12,6 +13,7 @@ mod output;
 mod repeat;
 mod run;
 mod signals;
+mod simulated;
 mod summary;
 mod text;
 mod warnings;

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use streamwright::demos::wordcount::Tasks;
 use streamwright::{Config, Guarantee};
 
-use super::args::{Top, Wordcount};
+use super::args::{Driver, Top, Wordcount};
 use super::duration;
 
 /// The command that repeats the run of `options` with `config` and `tasks` in force.
@@ -15,6 +15,9 @@ pub(super) fn command(options: &Wordcount, config: &Config, tasks: Tasks) -> Str
         // With `=`, so that a name that begins with a dash is no flag.
         Some(path) => words.push(format!("--input={}", quoted(path.as_os_str()))),
         None => words.push(format!("--lines {}", options.lines)),
+    }
+    if let (Driver::Sim, Some(cluster)) = (options.driver, &options.cluster) {
+        words.push(format!("--driver sim --cluster={}", quoted(cluster.as_os_str())));
     }
     let Tasks { lines, split, count } = tasks;
     words.push(format!("--workers {}", config.workers));

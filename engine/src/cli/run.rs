@@ -1,20 +1,24 @@
 //! `streamwright run wordcount`.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
 use streamwright::demos::wordcount::input::{InputError, Source};
 use streamwright::demos::wordcount::{Origin, SetupError, Tasks, WordCount};
 use streamwright::threads::{self, Handle, Stop};
-use streamwright::{Config, Guarantee, RunError};
+use streamwright::{Config, Guarantee, Report, RunError, Topology};
 
-use super::args::{Promise, Wordcount};
+use super::args::{Driver, Promise, Wordcount};
+use super::cluster::Scenario;
 use super::color::Paint;
 use super::console::Console;
 use super::exit::Exit;
 use super::gather::{self, Told};
-use super::signals::Watchman;
+use super::signals::{Stopper, Watchman};
+use super::simulated::{self, Simulated};
 use super::summary::Summary;
 use super::{json, output, text, warnings};
 
@@ -36,25 +40,31 @@ pub(super) fn wordcount(options: &Wordcount) -> Exit {
 fn run(options: &Wordcount, console: &Console) -> Result<Exit, (String, Exit)> {
     let watchman = Watchman::start(console)
         .map_err(|error| (format!("cannot listen for signals: {error}"), Exit::Failed))?;
-    let (config, tasks) = settings(options);
+    let scenario = scenario(options)?;
+    let (config, tasks) = settings(options, scenario.as_ref());
     let demo = WordCount::new(&origin(options), tasks, config.clone()).map_err(refused)?;
     let (topology, results) = demo.split();
-    let handle = threads::start(topology, None).map_err(|e| (e.to_string(), Exit::Failed))?;
-    watchman.running(handle.stopper());
-    if !watch(&handle, console) {
+    let ended = match &scenario {
+        None => on_threads(topology, options, &watchman, console)?,
+        Some(scenario) => simulated(topology, scenario, options, &watchman)?,
+    };
+    let Some(Ended { outcome, sim }) = ended else {
         console.finish();
         return Ok(Exit::BrokenPipe);
-    }
-    let outcome = handle.wait();
+    };
     console.finish();
     let interrupted = watchman.reporting();
     let told = Told { options, config: &config, tasks };
-    let summary = gather::summary(told, &outcome, &results, interrupted);
+    let (outcome, failure) = match outcome {
+        Ok(report) => (Ok(report), Exit::Failed),
+        Err((message, exit)) => (Err(message), exit),
+    };
+    let mut summary = gather::summary(told, &outcome, &results, interrupted);
+    summary.sim = sim;
     let exit = match &outcome {
-        Err(error) => {
-            let (message, exit) = failed(error, options);
+        Err(message) => {
             console.say(&format!("error: {message}"));
-            exit
+            failure
         }
         Ok(report) => match interrupted {
             Some(signal) if !report.complete => Exit::Interrupted(signal),
@@ -67,6 +77,83 @@ fn run(options: &Wordcount, console: &Console) -> Result<Exit, (String, Exit)> {
         warnings::tell(&summary, console);
     }
     Ok(printed)
+}
+
+/// How a run ended.
+struct Ended {
+    outcome: Result<Report, (String, Exit)>,
+    sim: Option<Simulated>,
+}
+
+/// Runs on threads; `None` where nobody reads standard output any more.
+fn on_threads(
+    topology: Topology,
+    options: &Wordcount,
+    watchman: &Watchman,
+    console: &Console,
+) -> Result<Option<Ended>, (String, Exit)> {
+    let handle = threads::start(topology, None).map_err(|e| (e.to_string(), Exit::Failed))?;
+    watchman.running(Stopper::Threads(handle.stopper()));
+    if !watch(&handle, console) {
+        return Ok(None);
+    }
+    let outcome = handle.wait().map_err(|error| failed(&error, options));
+    Ok(Some(Ended { outcome, sim: None }))
+}
+
+/// Runs in virtual time; `None` where nobody reads standard output any more.
+fn simulated(
+    topology: Topology,
+    scenario: &Scenario,
+    options: &Wordcount,
+    watchman: &Watchman,
+) -> Result<Option<Ended>, (String, Exit)> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let sim = scenario.sim(options.seed)?.stop_when(Arc::clone(&stop));
+    let thread = thread::Builder::new()
+        .name("sim".to_owned())
+        .spawn(move || sim.run(topology))
+        .map_err(|error| (format!("no thread for the simulation: {error}"), Exit::Failed))?;
+    let stopper = Stopper::Sim(stop);
+    watchman.running(stopper.clone());
+    let mut looks = 0;
+    while !thread.is_finished() {
+        if looks == 0 && output::reader_has_gone() {
+            stopper.stop(Stop::Now);
+            return Ok(None);
+        }
+        looks = (looks + 1) % LOOKS;
+        thread::sleep(LOOK);
+    }
+    let outcome = match thread.join() {
+        Ok(Ok(outcome)) => outcome,
+        Ok(Err(error)) => {
+            if let Some(refusal) = scenario.blame(&error) {
+                return Err(refusal);
+            }
+            return Ok(Some(Ended { outcome: Err((error.to_string(), Exit::Failed)), sim: None }));
+        }
+        // What it was has been printed as it happened.
+        Err(_) => return Err(("the simulation panicked".to_owned(), Exit::Failed)),
+    };
+    let cluster = options.cluster.as_deref().unwrap_or(Path::new(""));
+    let sim = Some(simulated::tell(cluster, &outcome));
+    Ok(Some(Ended { outcome: Ok(outcome.report), sim }))
+}
+
+/// The cluster to simulate, if one is to be.
+fn scenario(options: &Wordcount) -> Result<Option<Scenario>, (String, Exit)> {
+    let refuse = |message: &str| Err((message.to_owned(), Exit::Usage));
+    match (options.driver, &options.cluster) {
+        (Driver::Threads, None) => Ok(None),
+        (Driver::Threads, Some(_)) => refuse("--cluster is for --driver sim"),
+        (Driver::Sim, _) if options.input.is_some() => {
+            refuse("--driver sim counts made-up lines: an input is read outside of virtual time")
+        }
+        // The arguments ask for one.
+        (Driver::Sim, None) => refuse("--driver sim asks for --cluster FILE"),
+        (Driver::Sim, Some(cluster)) => Scenario::read(cluster).map(Some),
+    }
 }
 
 /// Prints the report. Of a run that failed, only JSON tells what little there is: half a text
@@ -105,9 +192,12 @@ fn watch(handle: &Handle, console: &Console) -> bool {
 }
 
 /// The settings in force: what was said, and the defaults of this demo.
-fn settings(options: &Wordcount) -> (Config, Tasks) {
-    let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let workers = options.workers.unwrap_or(if cores > 1 { 2 } else { 1 });
+fn settings(options: &Wordcount, scenario: Option<&Scenario>) -> (Config, Tasks) {
+    let here = || {
+        let cores = thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        if cores > 1 { 2 } else { 1 }
+    };
+    let workers = options.workers.unwrap_or_else(|| scenario.map_or_else(here, Scenario::workers));
     let mut config = Config::default();
     config.workers = workers;
     config.ackers = options.ackers.unwrap_or(workers);

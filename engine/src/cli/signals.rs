@@ -10,6 +10,7 @@
 //! A third ends the process wherever it is.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -44,12 +45,30 @@ impl Interrupt {
     }
 }
 
+/// How to end the run that is there.
+#[derive(Clone, Debug)]
+pub(super) enum Stopper {
+    /// On threads: it can finish what is under way.
+    Threads(StopHandle),
+    /// In virtual time: it stops where it is.
+    Sim(Arc<AtomicBool>),
+}
+
+impl Stopper {
+    pub(super) fn stop(&self, how: Stop) {
+        match self {
+            Stopper::Threads(run) => run.stop(how),
+            Stopper::Sim(flag) => flag.store(true, Ordering::Relaxed),
+        }
+    }
+}
+
 /// Where the process is.
 #[derive(Debug, Default)]
 enum Phase {
     #[default]
     Start,
-    Run(StopHandle),
+    Run(Stopper),
     Report,
 }
 
@@ -82,7 +101,7 @@ impl Watchman {
     }
 
     /// The run is there: from now on signals stop it.
-    pub(super) fn running(&self, run: StopHandle) {
+    pub(super) fn running(&self, run: Stopper) {
         let mut state = self.lock();
         if state.first.is_some() {
             run.stop(Stop::Drain);
@@ -110,6 +129,9 @@ impl Watchman {
         let line = match (&state.phase, state.seen) {
             (Phase::Run(run), 1) => {
                 run.stop(Stop::Drain);
+                if matches!(run, Stopper::Sim(_)) {
+                    return;
+                }
                 format!("{name}: finishing what is under way; once more stops at once")
             }
             (Phase::Run(run), 2) => {

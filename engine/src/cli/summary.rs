@@ -5,6 +5,8 @@
 
 use serde::Serialize;
 
+use super::simulated::Simulated;
+
 /// A run, told.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
@@ -14,6 +16,8 @@ pub(super) struct Summary {
     pub(super) version: &'static str,
     /// The demo.
     pub(super) demo: &'static str,
+    /// `threads` or `sim`.
+    pub(super) driver: &'static str,
     /// Whether the input came to its end and all of it was finished.
     pub(super) complete: bool,
     /// The signal that ended it before its time, if one did.
@@ -28,7 +32,7 @@ pub(super) struct Summary {
     pub(super) input: Input,
     /// The settings in force.
     pub(super) config: Settings,
-    /// From the start to the end.
+    /// From the start to the end; as all times, virtual where the run is simulated.
     pub(super) elapsed_us: Option<u64>,
     /// Lines emitted, each once.
     pub(super) lines: Option<u64>,
@@ -60,6 +64,8 @@ pub(super) struct Summary {
     pub(super) stalls: Vec<String>,
     /// Steps longer than the overrun.
     pub(super) overruns: Vec<Overrun>,
+    /// What only a simulated run has; `null` on threads, and where the run failed.
+    pub(super) sim: Option<Simulated>,
     /// The first dead letters.
     pub(super) dead_letters: Vec<Letter>,
     /// The most frequent words, equals by their bytes.

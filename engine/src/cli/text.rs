@@ -18,6 +18,7 @@ pub(super) fn render(summary: &Summary, paint: Paint) -> Vec<u8> {
     let mut text = String::new();
     figures(summary, paint, &mut text);
     tracking(summary, paint, &mut text);
+    simulated(summary, paint, &mut text);
     components(summary, paint, &mut text);
     settings(summary, paint, &mut text);
     out.extend_from_slice(text.as_bytes());
@@ -43,7 +44,8 @@ fn figures(summary: &Summary, paint: Paint, text: &mut String) {
     line(text, "distinct words", summary.distinct_words);
     line(text, "bytes read", dash(summary.input.bytes));
     line(text, "cut lines", dash(summary.input.cut_lines));
-    line(text, "time", dash(summary.elapsed_us.map(micros)));
+    let time = if summary.sim.is_some() { "virtual time" } else { "time" };
+    line(text, time, dash(summary.elapsed_us.map(micros)));
     line(text, "words/s", dash(summary.words_per_s.map(|rate| format!("{rate:.0}"))));
     line(text, "epochs", dash(summary.epochs));
     let lost: u64 = summary.streams.iter().map(|stream| stream.lost).sum();
@@ -84,6 +86,22 @@ fn tracking(summary: &Summary, paint: Paint, text: &mut String) {
     }
 }
 
+fn simulated(summary: &Summary, paint: Paint, text: &mut String) {
+    let Some(sim) = &summary.sim else { return };
+    section(text, paint, "simulation");
+    line(text, "cluster", String::from_utf8_lossy(&harmless(sim.cluster.as_bytes())));
+    line(text, "seed", sim.seed);
+    line(text, "trace", &sim.trace);
+    line(text, "events", sim.events);
+    line(text, "between nodes", format!("{} tuples, {} bytes", sim.tuples, sim.bytes));
+    for node in &sim.nodes {
+        let name = String::from_utf8_lossy(&harmless(node.name.as_bytes())).into_owned();
+        let share = dash(node.utilisation.map(|share| format!("{:.1} %", share * 100.0)));
+        let peak = format!("{share} busy, {} bytes of batches at the most", node.peak_bytes);
+        line(text, &name, peak);
+    }
+}
+
 fn components(summary: &Summary, paint: Paint, text: &mut String) {
     let head = row(
         "component",
@@ -113,6 +131,7 @@ fn settings(summary: &Summary, paint: Paint, text: &mut String) {
     let path = summary.input.path.as_deref().map(|path| harmless(path.as_bytes()));
     let input = path.map(|path| String::from_utf8_lossy(&path).into_owned());
     line(text, "input", input.as_deref().unwrap_or(summary.input.kind));
+    line(text, "driver", summary.driver);
     line(text, "workers", workers);
     let by_component = format!("lines={},split={},count={}", tasks.lines, tasks.split, tasks.count);
     line(text, "tasks", by_component);

@@ -18,6 +18,9 @@ pub trait AnyDelivery: Any + Send {
         self.len() == 0
     }
 
+    /// Payload bytes, as [`Batch::size`] has them. O(1).
+    fn size(&self) -> usize;
+
     /// Attempts that tuples in it hang from.
     fn tracks(&self) -> &[Run];
 
@@ -105,6 +108,10 @@ impl<B: Batch> Delivery<B> {
 impl<B: Batch> AnyDelivery for Delivery<B> {
     fn len(&self) -> usize {
         self.tuples
+    }
+
+    fn size(&self) -> usize {
+        self.size()
     }
 
     fn tracks(&self) -> &[Run] {

@@ -83,6 +83,7 @@ fn the_shape_of_the_report_is_the_golden_one() {
         ("dead letters", 1, "--lines 1 --drop 1000000 --attempts 1 --timeout 30ms --linger 1ms"),
         ("no lines", 0, "--lines 0"),
         ("a file", 0, "--input Cargo.toml"),
+        ("a simulated run", 0, "--lines 50 --driver sim --cluster clusters/faulty.toml"),
         ("an input that breaks off", 3, "--input /proc/self/mem"),
     ] {
         let report = run(&mut wordcount(&format!("{args} --json"))).json(code);

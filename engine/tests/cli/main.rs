@@ -10,5 +10,6 @@ mod input;
 mod json;
 mod pipes;
 mod signals;
+mod sim;
 mod support;
 mod terminal;

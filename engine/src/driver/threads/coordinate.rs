@@ -4,15 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use super::Status;
 use super::letters::{LetterHandler, Letters};
 use super::office::{Office, Papers, Post, Stop};
-use super::totals::Totals;
-use super::{Status, summary};
 use crate::config::whole;
 use crate::core::{
     Change, Coordinator, CoordinatorSink, Empty, Nanos, Order, Stall, Word, WorkerId,
 };
-use crate::report::{Report, RunError, WorkerFigures, WorkerStats};
+use crate::driver::summary;
+use crate::driver::totals::{Ends, Totals};
+use crate::report::{Report, RunError};
 use crate::topology::Topology;
 
 /// The longest sleep: the grain of the clock of time-outs.
@@ -56,9 +57,6 @@ impl Drop for StopAll {
         stop_all(&self.0);
     }
 }
-
-/// What the end of the workers left.
-pub(super) type Ends = Vec<Option<(WorkerFigures, WorkerStats)>>;
 
 /// A run from the coordinator's side.
 pub(super) struct Running {

@@ -5,9 +5,7 @@ mod letters;
 mod mailbox;
 mod office;
 mod recover;
-mod summary;
 mod sync;
-mod totals;
 mod watch;
 mod worker_loop;
 

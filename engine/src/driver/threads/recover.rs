@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use super::coordinate::{GRACE, GRAIN, Running, stop_all};
 use super::office::Stop;
-use super::{start_worker, summary};
+use super::start_worker;
 use crate::config::whole;
 use crate::core::{Nanos, Resume, guarded};
+use crate::driver::summary;
 use crate::report::RunError;
 
 impl Running {

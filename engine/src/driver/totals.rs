@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::coordinate::Ends;
 use crate::core::{Epoch, TaskId};
 use crate::report::{
     AckerStats, EdgeCounters, Reason, SeenStats, TaskStats, WorkerFigures, WorkerStats,
 };
+
+/// What the end of each worker left; `None` where it never came back.
+pub(super) type Ends = Vec<Option<(WorkerFigures, WorkerStats)>>;
 
 /// Figures of all workers.
 #[derive(Debug, Default)]

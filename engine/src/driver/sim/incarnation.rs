@@ -1,0 +1,205 @@
+//! The life of a topology: what a crash of a node means for it, and how the next life begins.
+//!
+//! The coordinator notices a crash at once. Its first words of the new incarnation reach each worker's
+//! seat as every message does; there the old worker goes and the new one comes. What the old ones
+//! still send, and what is under way of them, arrives as ever, and is dropped by the core. Workers of
+//! a node that is given up as unreachable get seats on other nodes; the old ones live on there until
+//! they are reached again.
+
+use std::sync::Arc;
+
+use super::engine::Engine;
+use super::error::{Cause, SimError};
+use super::hands::Office;
+use super::post::{COORDINATOR, Parcel, Post, Slot};
+use super::seat::{At, Seat};
+use crate::core::{Nanos, Order, Word, Worker};
+use crate::report::{RunError, WorkerStats};
+
+/// The number of a topology's first life.
+pub(super) const FIRST: u64 = 0;
+
+impl Engine<'_> {
+    /// Whether this is where the incarnation in force has its worker, or will have it.
+    pub(super) fn current(&self, slot: Slot) -> bool {
+        let worker = self.seats[slot as usize].worker;
+        self.net.address(self.net.incarnation, worker) == slot
+    }
+
+    /// Whether the worker of this seat is one of the incarnation in force.
+    pub(super) fn in_force(&self, slot: Slot) -> bool {
+        self.current(slot) && self.net.lives[slot as usize] == self.net.incarnation
+    }
+
+    fn here(&self, node: usize) -> Vec<Slot> {
+        let on = |slot: &Slot| self.net.node_of[*slot as usize] as usize == node;
+        (0..).take(self.seats.len()).filter(on).collect()
+    }
+
+    /// A node has lost its memory.
+    pub(super) fn crash(&mut self, node: usize, cause: Cause) -> Result<(), SimError> {
+        self.net.trace.words(&[self.net.now, 20 << 32, node as u64]);
+        let slots = self.here(node);
+        let mut first = None;
+        for slot in slots {
+            let lives = self.seats[slot as usize].at != At::Stopped;
+            self.kill(slot);
+            if self.current(slot) && lives {
+                first = first.or(Some(self.seats[slot as usize].worker));
+                if self.coordinator.finished() {
+                    // All is done.
+                    let seat = &mut self.seats[slot as usize];
+                    seat.stop = true;
+                    if seat.at != At::Working {
+                        seat.at = At::Stopped;
+                        self.stopped += 1;
+                    }
+                }
+            }
+        }
+        let Some(worker) = first.filter(|_| !self.coordinator.finished()) else { return Ok(()) };
+        let message = format!("node {node} crashed, {cause}");
+        let error = RunError::Crashed { worker, message };
+        self.restart(error, None).map_err(|_| self.crashed(node, cause))
+    }
+
+    /// A node has been unreachable for too long: its workers go elsewhere.
+    pub(super) fn give_up(&mut self, node: usize) -> Result<(), SimError> {
+        let lost: Vec<Slot> = self.here(node).into_iter().filter(|&s| self.current(s)).collect();
+        let Some(&first) = lost.first().filter(|_| !self.coordinator.finished()) else {
+            return Ok(());
+        };
+        self.net.trace.words(&[self.net.now, 21 << 32, node as u64]);
+        let worker = self.seats[first as usize].worker;
+        let message = format!("node {node} crashed, {}", Cause::Unreachable);
+        self.restart(RunError::Crashed { worker, message }, Some(node))
+            .map_err(|_| self.crashed(node, Cause::Unreachable))
+    }
+
+    fn crashed(&self, node: usize, cause: Cause) -> SimError {
+        SimError::Crashed { node, cause, at: self.at(), seed: self.seed }
+    }
+
+    /// The worker of a seat has failed.
+    pub(super) fn fail(&mut self, slot: Slot, error: RunError) -> Result<(), SimError> {
+        let counts = self.in_force(slot);
+        self.kill(slot);
+        if !counts {
+            // One of an old incarnation: nobody waits for it.
+            return Ok(());
+        }
+        self.restart(error, None).map_err(|error| self.failed(error))
+    }
+
+    /// Begins the next incarnation; the workers of the node `lost` get seats elsewhere.
+    fn restart(&mut self, error: RunError, lost: Option<usize>) -> Result<(), RunError> {
+        let now = self.net.now;
+        let resume = self.coordinator.restart(now, error)?;
+        let incarnation = resume.incarnation;
+        self.net.trace.words(&[now, 22 << 32, incarnation, resume.epoch]);
+        let mut addresses = self.net.addresses.last().cloned().unwrap_or_default();
+        let mut left = Vec::new();
+        for slot in &mut addresses {
+            if lost == Some(self.net.node_of[*slot as usize] as usize)
+                && let Some(node) = self.refuge(now)
+            {
+                left.push(*slot);
+                let worker = self.seats[*slot as usize].worker;
+                *slot = self.net.new_slot(node);
+                self.seats.push(Seat::new(worker, now));
+                self.workers.push(None);
+                self.desk.empties.push(Vec::new());
+            }
+        }
+        self.net.addresses.push(addresses);
+        self.net.incarnation = incarnation;
+        self.ends.push((0..self.desk.plan.config.workers).map(|_| None).collect());
+        self.stopped = 0;
+        self.resume = Some(Arc::new(resume));
+        for slot in left {
+            // Whenever it is reached: it learns that its time is over.
+            let order = Order { incarnation, word: Word::Stop };
+            self.net.message(COORDINATOR, slot, Post::Word(order), now);
+        }
+        self.coordinator.start(now, &mut Office { desk: &mut self.desk, net: &mut self.net });
+        self.coordinate();
+        Ok(())
+    }
+
+    /// The reachable node with the fewest workers.
+    fn refuge(&self, now: Nanos) -> Option<u32> {
+        let reachable = |node: &&super::node::NodeState| node.windows.down_until(now).is_none();
+        let nodes = (0..).zip(&self.net.nodes);
+        let there = nodes.filter(|(_, node)| reachable(node));
+        there.min_by_key(|&(at, node)| (node.workers, at)).map(|(at, _)| at)
+    }
+
+    /// Whether this post begins the next life at a seat.
+    pub(super) fn begins(&self, slot: Slot, post: &Post) -> bool {
+        let Post::Word(order) = post else { return false };
+        let incarnation = self.net.incarnation;
+        order.incarnation == incarnation
+            && self.net.lives[slot as usize] < incarnation
+            && self.current(slot)
+    }
+
+    /// The old worker of a seat goes, the new one comes.
+    pub(super) fn begin(&mut self, slot: Slot) {
+        let at = slot as usize;
+        self.retire(slot, WorkerStats::default());
+        let node = self.net.node_of[at] as usize;
+        let waiting = self.net.queues.clear(slot);
+        // Of the step under way, too: those places are no longer.
+        let frees = self.desk.frees.drain(..).map(|(_, bytes)| bytes);
+        self.net.nodes[node].done(frees.fold(waiting, u64::saturating_add));
+        self.desk.empties[at].clear();
+        if let Some(resume) = &self.resume {
+            let seat = &mut self.seats[at];
+            self.net.lives[at] = resume.incarnation;
+            seat.stop = false;
+            let waker = self.wakers.waker(slot);
+            self.workers[at] = Some(Worker::resume(self.topology, seat.worker, waker, resume));
+        }
+    }
+
+    /// The worker of a seat goes; what it has counted stays, with these times.
+    pub(super) fn retire(&mut self, slot: Slot, times: WorkerStats) {
+        let at = slot as usize;
+        let Some(mut old) = self.workers[at].take() else { return };
+        let figures = self.seats[at].figures.take().unwrap_or_else(|| old.figures());
+        let (life, worker) = (self.net.lives[at], self.seats[at].worker as usize);
+        let ends = usize::try_from(life).ok().and_then(|life| self.ends.get_mut(life));
+        if let Some(end) = ends.and_then(|ends| ends.get_mut(worker)) {
+            *end = Some((figures, times));
+        }
+        self.repeats += old.repeats();
+        old.dismantle();
+    }
+
+    /// The worker of a seat is gone, with all that it had.
+    pub(super) fn kill(&mut self, slot: Slot) {
+        let at = slot as usize;
+        self.retire(slot, WorkerStats::default());
+        let batch = |parcel: Parcel| match parcel.post {
+            Post::Batch(_) => parcel.bytes,
+            _ => 0,
+        };
+        let seat = &mut self.seats[at];
+        let mail = self.net.inboxes[at].drain(..).map(batch).fold(0, u64::saturating_add);
+        let freed = seat.frees.drain(..).fold(0, |sum: u64, (_, bytes)| sum.saturating_add(bytes));
+        let node = &mut self.net.nodes[self.net.node_of[at] as usize];
+        node.done(mail.saturating_add(freed).saturating_add(self.net.queues.clear(slot)));
+        seat.again = false;
+        seat.stop = false;
+        seat.wake_at = Nanos::MAX;
+        match seat.at {
+            // It comes to rest as its core is free.
+            At::Working | At::Stopped | At::Rest => {}
+            At::Called => seat.at = At::Rest,
+            At::Queued => {
+                node.waiting.retain(|&other| other != slot);
+                seat.at = At::Rest;
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The bounded queues: one a worker and component, batches on their way to it counted.
+
+use std::collections::VecDeque;
+
+use super::post::Slot;
+use crate::core::ComponentId;
+
+/// All queues of a run.
+#[derive(Debug)]
+pub(super) struct Queues {
+    components: usize,
+    words: usize,
+    capacity: u32,
+    queues: Vec<Queue>,
+    /// Whether a sender was refused by a queue and not woken since: a bit each.
+    noted: Vec<u64>,
+    /// Most batches that waited in one queue at once.
+    pub(super) peak: usize,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    taken: u32,
+    refused: Vec<Slot>,
+    /// Bytes of the batches taken in, in order.
+    bytes: VecDeque<u64>,
+}
+
+impl Queues {
+    pub(super) fn new(workers: u32, components: usize, capacity: usize) -> Self {
+        let workers = workers as usize;
+        let words = workers.div_ceil(64);
+        Queues {
+            components,
+            words,
+            capacity: u32::try_from(capacity).unwrap_or(u32::MAX),
+            queues: (0..workers * components).map(|_| Queue::default()).collect(),
+            noted: vec![0; workers * components * words],
+            peak: 0,
+        }
+    }
+
+    fn at(&self, slot: Slot, component: ComponentId) -> usize {
+        slot as usize * self.components + component as usize
+    }
+
+    /// Takes a place for a batch of `from`, or notes whom to wake.
+    pub(super) fn take(&mut self, slot: Slot, component: ComponentId, from: Slot) -> bool {
+        let at = self.at(slot, component);
+        let queue = &mut self.queues[at];
+        if queue.taken >= self.capacity {
+            let word = &mut self.noted[at * self.words + from as usize / 64];
+            let bit = 1 << (from % 64);
+            if *word & bit == 0 {
+                *word |= bit;
+                queue.refused.push(from);
+            }
+            return false;
+        }
+        queue.taken += 1;
+        true
+    }
+
+    /// A copy is taken in: it or its original goes at once, so this is no place of the queue.
+    pub(super) fn copy(&mut self, slot: Slot, component: ComponentId) {
+        let at = self.at(slot, component);
+        self.queues[at].taken += 1;
+    }
+
+    /// A batch waits in the queue.
+    pub(super) fn wait(&mut self, slot: Slot, component: ComponentId, bytes: u64) {
+        let at = self.at(slot, component);
+        self.queues[at].bytes.push_back(bytes);
+        self.peak = self.peak.max(self.queues[at].bytes.len());
+    }
+
+    /// The bytes of the batch that waited longest and is done now.
+    pub(super) fn oldest(&mut self, slot: Slot, component: ComponentId) -> u64 {
+        let at = self.at(slot, component);
+        self.queues[at].bytes.pop_front().unwrap_or(0)
+    }
+
+    /// A place is free: appends to `wake` whom to wake.
+    pub(super) fn free(&mut self, slot: Slot, component: ComponentId, wake: &mut Vec<Slot>) {
+        let at = self.at(slot, component);
+        let queue = &mut self.queues[at];
+        queue.taken = queue.taken.saturating_sub(1);
+        if queue.refused.is_empty() {
+            return;
+        }
+        wake.append(&mut queue.refused);
+        self.noted[at * self.words..(at + 1) * self.words].fill(0);
+    }
+
+    /// There are so many seats now.
+    pub(super) fn grow(&mut self, slots: usize) {
+        self.queues.resize_with(slots * self.components, Queue::default);
+        self.words = slots.div_ceil(64);
+        self.noted.clear();
+        self.noted.resize(self.queues.len() * self.words, 0);
+        for (at, queue) in self.queues.iter().enumerate() {
+            for &from in &queue.refused {
+                self.noted[at * self.words + from as usize / 64] |= 1 << (from % 64);
+            }
+        }
+    }
+
+    /// A worker is gone, and with it what waited there and its places: how many bytes?
+    pub(super) fn clear(&mut self, slot: Slot) -> u64 {
+        let from = slot as usize * self.components;
+        let mut bytes = 0_u64;
+        for (at, queue) in (from..).zip(&mut self.queues[from..from + self.components]) {
+            bytes = queue.bytes.drain(..).fold(bytes, u64::saturating_add);
+            queue.taken = 0;
+            queue.refused.clear();
+            self.noted[at * self.words..(at + 1) * self.words].fill(0);
+        }
+        bytes
+    }
+
+    /// Places taken in the queues of these seats.
+    pub(super) fn taken(&self, slots: &[Slot]) -> u64 {
+        let of = |&slot: &Slot| {
+            let from = slot as usize * self.components;
+            &self.queues[from..from + self.components]
+        };
+        slots.iter().flat_map(of).map(|queue| u64::from(queue.taken)).sum()
+    }
+}
