@@ -197,8 +197,8 @@ pub struct Latency {
 pub struct Report {
     /// Whether the spouts ended by themselves and all that they emitted was finished.
     pub complete: bool,
-    /// Whether it was asked to drain and did, leaving nothing unfinished. Never after a crash: what
-    /// was under way in it is not emitted again once the spouts are told to drain.
+    /// Whether it was asked to drain and did, leaving nothing unfinished. What was
+    /// under way in a crash is emitted again first, as far as it was reported until then.
     pub drained: bool,
     /// Time from the start to the end.
     pub elapsed: Duration,

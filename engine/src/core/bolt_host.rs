@@ -9,7 +9,7 @@ use super::host::{
 use super::port::{Ports, Run};
 use super::seen::Seen;
 use super::shared::Shared;
-use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, Plan, TaskId, VerdictOp};
+use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, Plan, Resume, TaskId, VerdictOp};
 use crate::component::{Bolt, BoxError, TaskContext};
 use crate::config::whole;
 use crate::emitter::{EmitState, Emitter, Outputs};
@@ -216,8 +216,8 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
         self.component
     }
 
-    fn begin_at(&mut self, epoch: Epoch) {
-        self.closed = epoch;
+    fn begin(&mut self, from: &Resume) {
+        self.closed = from.epoch;
     }
 
     fn open(

@@ -205,8 +205,9 @@ impl Coordinator {
                 self.marks[task as usize].push_back((epoch, mark));
             }
             Change::Place { task, epoch, place } => self.memory.place(task, epoch, place),
-            Change::Records(records) => {
+            Change::Records { task, records } => {
                 self.active = true;
+                self.memory.emitted(task, records);
                 self.memory.records += records;
                 self.records_in_epoch += records;
             }
@@ -297,8 +298,8 @@ impl Coordinator {
         std::mem::take(&mut self.stalls)
     }
 
-    /// Tells spouts to emit nothing new: what is under way is finished, then all stops. A later
-    /// incarnation is told so from the start: what was under way in a crash is not emitted again.
+    /// Tells spouts to emit nothing new: what is under way is finished, then all stops. After a
+    /// crash what was under way is what spouts emit again: as much as was reported before.
     pub fn drain(&mut self, sink: &mut impl CoordinatorSink) {
         self.memory.draining = true;
         self.to_all(Word::Drain, sink);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::contract::Sink;
 use super::port::{AnyPort, Run};
 use super::shared::Shared;
-use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, TaskId, VerdictOp};
+use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, Resume, TaskId, VerdictOp};
 use crate::component::{BoxError, TaskContext};
 use crate::report::{Reason, RunError, TaskStats, WorkerFigures, chain};
 
@@ -80,8 +80,8 @@ impl LocalTask {
 /// A component at one worker.
 pub(crate) trait Host: Send {
     fn component(&self) -> ComponentId;
-    /// All epochs below this one are closed: a later incarnation goes on there.
-    fn begin_at(&mut self, epoch: Epoch);
+    /// Takes up what the incarnation before has left, before it is opened.
+    fn begin(&mut self, from: &Resume);
     /// Makes the instances.
     fn open(
         &mut self,

@@ -178,6 +178,9 @@ pub struct Place {
     pub position: Box<[u8]>,
     /// Its watermark there.
     pub mark: Option<i64>,
+    /// Records that it had emitted, those of the incarnations before up to where they were taken up
+    /// included.
+    pub records: u64,
 }
 
 /// A change of progress at one worker.
@@ -226,8 +229,13 @@ pub enum Change {
         /// The place; `None` where the spout could not say.
         place: Option<Place>,
     },
-    /// A spout task has emitted this many more records.
-    Records(u64),
+    /// A spout task has emitted more records.
+    Records {
+        /// The task.
+        task: TaskId,
+        /// How many more.
+        records: u64,
+    },
     /// A spout task will emit no new record.
     Ended(TaskId),
 }

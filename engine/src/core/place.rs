@@ -90,8 +90,9 @@ impl<S: Spout> SpoutHost<S> {
         task.local.charge(cx.spent(sink.lap(id, 0)));
         match outcome {
             Ok(position) => {
-                let mark = task.clock.mark;
-                position.map(|position| Place { position: position.into_boxed_slice(), mark })
+                let (mark, records) = (task.clock.mark, task.told);
+                let place = |position: Vec<u8>| Place { position: position.into(), mark, records };
+                position.map(place)
             }
             Err(message) => {
                 self.fail(at, message, cx);

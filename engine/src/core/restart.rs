@@ -27,6 +27,9 @@ pub struct Resume {
     /// Where each spout task goes on, by task; `None` for bolts, and for all where nothing can have
     /// been emitted yet.
     pub places: Vec<Option<Place>>,
+    /// Records that each spout task had emitted, as reported, counted as [`Place::records`]: a drain
+    /// lets it come so far again. 0 where it does not go back.
+    pub reached: Vec<u64>,
     /// What ended the incarnation before, in words.
     pub cause: String,
 }
@@ -72,6 +75,9 @@ pub(super) struct Memory {
     /// Where each spout task was as it came to an epoch: for the epochs that are not yet closed
     /// everywhere. `None` where it could not say.
     places: Vec<VecDeque<(Epoch, Option<Place>)>>,
+    /// Records that each spout task has emitted in this incarnation, as [`Place::records`] counts
+    /// them, and the most it ever had.
+    emitted: Vec<(u64, u64)>,
     /// Watermarks given out, from that of the last epoch closed everywhere on.
     given: VecDeque<(Epoch, Option<i64>)>,
     crashes: Vec<Crash>,
@@ -80,7 +86,8 @@ pub(super) struct Memory {
 
 impl Memory {
     pub(super) fn new(tasks: usize) -> Self {
-        Memory { places: vec![VecDeque::new(); tasks], ..Memory::default() }
+        let (places, emitted) = (vec![VecDeque::new(); tasks], vec![(0, 0); tasks]);
+        Memory { places, emitted, ..Memory::default() }
     }
 
     /// A spout task came to `epoch`, and that is where it was. The later word for one epoch holds.
@@ -89,6 +96,14 @@ impl Memory {
         match places.back_mut() {
             Some(last) if last.0 == epoch => last.1 = place,
             _ => places.push_back((epoch, place)),
+        }
+    }
+
+    /// A spout task has emitted more.
+    pub(super) fn emitted(&mut self, task: TaskId, records: u64) {
+        if let Some((now, most)) = self.emitted.get_mut(task as usize) {
+            *now += records;
+            *most = (*most).max(*now);
         }
     }
 
@@ -161,12 +176,20 @@ impl Coordinator {
         let crash = Crash { cause: cause.clone(), at, incarnation: old, resumed: epoch, lost };
         self.memory.crashes.push(crash);
         let watermark = self.memory.watermark(epoch);
+        let tracked = self.plan.config.tracked();
+        for ((now, _), place) in self.memory.emitted.iter_mut().zip(&places) {
+            *now = place.as_ref().map_or(0, |place| place.records);
+        }
+        let reached = self.memory.emitted.iter().map(|&(_, most)| if tracked { most } else { 0 });
+        let reached = reached.collect();
+        // What the old incarnation stamped from here on is stamped anew, and perhaps otherwise.
+        self.memory.places.iter_mut().for_each(|places| places.truncate(1));
         let memory = std::mem::take(&mut self.memory);
         let plan = Arc::clone(&self.plan);
         let stalls = std::mem::take(&mut self.stalls);
         *self = Coordinator::begin(&plan, old + 1, epoch, memory);
         (self.stalls, self.watermark) = (stalls, watermark);
-        Ok(Resume { incarnation: self.incarnation, epoch, watermark, places, cause })
+        Ok(Resume { incarnation: self.incarnation, epoch, watermark, places, reached, cause })
     }
 
     /// Where each spout task goes on; `None` where one of them cannot.

@@ -41,14 +41,14 @@ impl Changes {
         self.list.push(Change::InFlight { component, epoch, delta: by });
     }
 
-    pub(crate) fn records(&mut self, by: u64) {
+    pub(crate) fn records(&mut self, of: TaskId, by: u64) {
         let told = self.list.iter_mut().find_map(|change| match change {
-            Change::Records(records) => Some(records),
+            Change::Records { task, records } if *task == of => Some(records),
             _ => None,
         });
         match told {
             Some(records) => *records += by,
-            None => self.list.push(Change::Records(by)),
+            None => self.list.push(Change::Records { task: of, records: by }),
         }
     }
 }

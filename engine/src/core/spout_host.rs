@@ -7,7 +7,7 @@ use super::host::{Host, LocalTask, Make, announce, dismantle, guarded, open_task
 use super::message::{Change, Idle};
 use super::port::{AnyPort, Ended, Port, Ports, Run, Span};
 use super::shared::Shared;
-use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, TaskId, VerdictOp};
+use super::{AnyDelivery, ComponentId, EdgeId, Epoch, Nanos, Resume, TaskId, VerdictOp};
 use crate::batch::Batch;
 use crate::component::{Poll, Spout, TaskContext};
 use crate::config::whole;
@@ -40,6 +40,11 @@ pub(super) struct Task {
     returning: bool,
     /// Whether it can say where it is.
     pub(super) seekable: bool,
+    /// Records emitted, as [`Place::records`](super::Place::records) counts them.
+    pub(super) told: u64,
+    /// As many of them the incarnations before had emitted: a drain lets the task come so far.
+    pub(super) reached: u64,
+    draining: bool,
 }
 
 /// Whether a task may have a further unfinished root. One record is let in below each bound,
@@ -91,6 +96,9 @@ impl<S: Spout> SpoutHost<S> {
                 stamped: false,
                 returning: false,
                 seekable: false,
+                told: 0,
+                reached: 0,
+                draining: false,
             })
             .collect();
         if plan.config.tracked() {
@@ -130,7 +138,7 @@ impl<S: Spout> SpoutHost<S> {
         self.state.oversize = None;
         self.port.sift(&mut |item, size| {
             local.failed += 1;
-            cx.changes.records(1);
+            cx.changes.records(local.id, 1);
             cx.bury_too_large(local.id, epoch, size, limit, item);
         });
     }
@@ -168,7 +176,7 @@ impl<S: Spout> SpoutHost<S> {
         let task = &mut self.tasks[at];
         task.local.emitted += self.port.take_emitted();
         task.stamped |= len > 0;
-        cx.changes.records(len as u64);
+        cx.changes.records(id, len as u64);
     }
 }
 
@@ -177,8 +185,14 @@ impl<S: Spout> Host for SpoutHost<S> {
         self.component
     }
 
-    fn begin_at(&mut self, epoch: Epoch) {
-        self.tasks.iter_mut().for_each(|task| task.epoch = epoch);
+    fn begin(&mut self, from: &Resume) {
+        for task in &mut self.tasks {
+            let at = task.local.id as usize;
+            let place = from.places.get(at).and_then(Option::as_ref);
+            task.epoch = from.epoch;
+            task.told = place.map_or(0, |place| place.records);
+            task.reached = from.reached.get(at).copied().unwrap_or(0);
+        }
     }
 
     fn open(
@@ -215,6 +229,10 @@ impl<S: Spout> Host for SpoutHost<S> {
             room = room.min(cx.plan.config.max_pending - task.pending);
             bytes = bytes.min(cx.plan.config.max_pending_bytes - task.pending_bytes);
         }
+        if task.draining {
+            let left = task.reached.saturating_sub(task.told).max(1);
+            room = room.min(usize::try_from(left).unwrap_or(usize::MAX));
+        }
         if task.returning && task.epoch > 0 {
             let given = cx.watermarks.of(task.epoch - 1).flatten();
             task.clock.floor = task.clock.floor.max(given);
@@ -241,6 +259,7 @@ impl<S: Spout> Host for SpoutHost<S> {
         });
         let emitted = self.port.items.len() as u64;
         task.local.records += emitted;
+        task.told += emitted;
         task.local.charge(cx.spent(sink.lap(id, emitted)));
         task.local.late += std::mem::take(&mut task.clock.late);
         task.has = match outcome {
@@ -258,6 +277,9 @@ impl<S: Spout> Host for SpoutHost<S> {
                 return;
             }
         };
+        if task.draining && task.told >= task.reached {
+            task.has = Has::Ended;
+        }
         if task.has == Has::Ended {
             cx.changes.list.push(Change::Ended(id));
         }
@@ -301,7 +323,8 @@ impl<S: Spout> Host for SpoutHost<S> {
 
     fn drain(&mut self, cx: &mut Shared) {
         for task in &mut self.tasks {
-            if task.has != Has::Ended {
+            task.draining = task.told < task.reached;
+            if task.has != Has::Ended && !task.draining {
                 task.has = Has::Ended;
                 cx.changes.list.push(Change::Ended(task.local.id));
             }

@@ -158,7 +158,7 @@ impl Worker {
             worker.cx.watermarks.give(before, from.watermark);
         }
         for seat in &mut worker.seats {
-            seat.host.begin_at(from.epoch);
+            seat.host.begin(from);
             (seat.frontier, seat.told_closed) = (from.epoch, from.epoch);
         }
         worker.cx.resume = Some(Arc::new(from.clone()));

@@ -140,7 +140,7 @@ fn e44_arguments_that_make_no_sense_are_code_2() {
         "run wordcount --tasks table=2",
         "run wordcount --attempts 0",
         "run wordcount --max-pending 0",
-        "run wordcount --guarantee exactly-twice",
+        "run wordcount --guarantee at-most-twice",
         "run wordcount --lines 5 --input x",
         "run wordcount a.txt b.txt",
         "",

@@ -141,6 +141,7 @@ impl Net {
     /// Starts a new incarnation; `false` where the run ends.
     fn crash(&mut self, topology: Option<&Topology>, cause: RunError) -> bool {
         let now = self.wire.now;
+        self.wire.out.told.push(self.coordinator.records());
         let resume = topology.ok_or(cause.clone()).and_then(|topology| {
             self.coordinator.restart(now, cause).map(|resume| (topology, resume))
         });

@@ -67,6 +67,8 @@ pub struct Outcome {
     pub touches: u64,
     pub messages: u64,
     pub crashes: Vec<Crash>,
+    /// Records reported up to each of them.
+    pub told: Vec<u64>,
     /// Figures of the workers of incarnations that died.
     pub past: Vec<Vec<WorkerFigures>>,
 }
@@ -127,6 +129,7 @@ impl Wire {
             touches: 0,
             messages: 0,
             crashes: Vec::new(),
+            told: Vec::new(),
             past: Vec::new(),
         };
         Wire {

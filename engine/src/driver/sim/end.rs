@@ -51,7 +51,7 @@ impl Engine<'_> {
         let letters = std::mem::take(&mut self.desk.letters);
         let rest = summary::Rest {
             complete,
-            drained: self.asked == Stop::Drain && crashes.is_empty(),
+            drained: self.asked == Stop::Drain,
             elapsed: Duration::from_nanos(end),
             epochs: self.coordinator.closed(),
             dead: letters.count,

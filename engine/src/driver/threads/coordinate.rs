@@ -134,7 +134,7 @@ impl Running {
         }
         let complete = self.asked == Stop::Never && self.failed.is_none();
         let crashes = self.coordinator.crashes().to_vec();
-        let drained = self.asked == Stop::Drain && self.failed.is_none() && crashes.is_empty();
+        let drained = self.asked == Stop::Drain && self.failed.is_none();
         let elapsed = Duration::from_nanos(self.office.watch.mono());
         // At the end of all work nobody is in user code for long; after a cut they may be.
         let cut = self.asked == Stop::Now || self.failed.is_some();
