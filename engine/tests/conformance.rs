@@ -28,6 +28,10 @@ mod parts;
 mod runner;
 #[path = "conformance/truth.rs"]
 mod truth;
+#[path = "conformance/world.rs"]
+mod world;
 
+#[path = "conformance/on_sim.rs"]
+mod on_sim;
 #[path = "conformance/on_threads.rs"]
 mod on_threads;

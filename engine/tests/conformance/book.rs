@@ -19,7 +19,7 @@ pub struct Place {
 
 impl Place {
     pub fn new(node: usize, cx: &TaskContext) -> Self {
-        Place { node, task: cx.index(), incarnation: 0 }
+        Place { node, task: cx.index(), incarnation: cx.incarnation() }
     }
 }
 

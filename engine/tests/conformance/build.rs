@@ -3,7 +3,7 @@
 use streamwright::{Config, Stream, Topology};
 
 use crate::book::Book;
-use crate::case::{Case, Items};
+use crate::case::{Case, How, Items};
 use crate::parts::{Part, Source};
 
 /// The name of a component.
@@ -26,6 +26,11 @@ pub fn build(case: &Case, book: &Book, config: Config) -> Topology {
             .bolt(&name(case, node), bolt.tasks, move |cx| Ok(Part::new(&book, node, &made, cx)));
         for (from, how) in &bolt.inputs {
             declared = declared.input(streams[*from].clone(), how.grouping());
+        }
+        // A keyed bolt is taken to keep state without a word.
+        let keyed = bolt.inputs.iter().any(|(_, how)| matches!(how, How::Fields));
+        if bolt.kind.stateful() && !keyed {
+            declared = declared.stateful();
         }
         streams.push(declared.done());
     }

@@ -22,7 +22,7 @@ fn outcome(case: &Case, config: Config) -> Result<(Book, Report), TestCaseError>
     let book = Book::new(case);
     let report = run(build(case, &book, config))?;
     no_epoch_closes_early(&book)?;
-    the_ledger_balances(&report)?;
+    the_ledger_balances(&report, 0)?;
     all_was_emitted(case, &book, &report)?;
     Ok((book, report))
 }
@@ -38,7 +38,8 @@ fn without_faults(case: Case, guarantee: Guarantee) -> TestCaseResult {
 fn threads_without_faults_all_arrives_exactly_once() {
     prove(100, &case(SMALL), |case| {
         without_faults(case.clone(), Guarantee::AtMostOnce)?;
-        without_faults(case, Guarantee::AtLeastOnce)
+        without_faults(case.clone(), Guarantee::AtLeastOnce)?;
+        without_faults(case.exactly_once(), Guarantee::ExactlyOnce)
     });
 }
 
@@ -56,7 +57,8 @@ fn threads_at_least_once_under_failures_and_loss() {
     prove(100, &case(SMALL), |case| {
         let mut config = case.settings.config(Guarantee::AtLeastOnce);
         config.attempts = 15;
-        config.drop_ppm = 20_000;
+        config.drop_ppm = 5_000;
+        config.timeout = Duration::from_millis(50);
         let (book, report) = outcome(&case, config)?;
         every_root_has_one_verdict(&case, &book, &report)?;
         nothing_is_forgotten(&case, &book, &report)?;
@@ -74,6 +76,20 @@ fn threads_at_most_once_under_failures_and_loss() {
     });
 }
 
+/// What is lost comes again, and counts once.
+#[test]
+fn threads_exactly_once_under_failures_and_loss_is_the_truth() {
+    prove(100, &case(SMALL), |case| {
+        let case = case.without_poison().exactly_once();
+        let mut config = case.settings.config(Guarantee::ExactlyOnce);
+        config.drop_ppm = 5_000;
+        config.timeout = Duration::from_millis(50);
+        let (book, report) = outcome(&case, config)?;
+        every_root_has_one_verdict(&case, &book, &report)?;
+        what_has_state_is_the_truth(&case, &book, &Truth::of(&case))
+    });
+}
+
 /// A drain at any time: what was emitted is finished, and the run ends.
 #[test]
 fn threads_a_drain_at_any_time_finishes_what_was_begun() {
@@ -88,7 +104,7 @@ fn threads_a_drain_at_any_time_finishes_what_was_begun() {
         handle.stopper().stop(Stop::Drain);
         let report = handle.wait().map_err(failed)?;
         no_epoch_closes_early(&book)?;
-        the_ledger_balances(&report)?;
+        the_ledger_balances(&report, 0)?;
         let emitted = book.roots();
         let truth = Truth::of_roots(&case, |root| emitted.contains(&root));
         the_state_is_the_truth(&case, &book, &truth)?;

@@ -1,7 +1,7 @@
 //! Runs a property over many cases, each from a seed of its own.
 
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed, TestCaseResult, TestRunner};
+use proptest::test_runner::{Config, RngSeed, TestCaseResult, TestError, TestRunner};
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
@@ -23,8 +23,12 @@ pub fn prove<S: Strategy>(count: u64, cases: &S, property: impl Fn(S::Value) -> 
             max_shrink_iters: 4000,
             ..Config::default()
         };
-        if let Err(failure) = TestRunner::new(config).run(cases, &property) {
-            panic!("{failure:#}\nseed {seed}: STREAMWRIGHT_SEED={seed} repeats it");
+        match TestRunner::new(config).run(cases, &property) {
+            Ok(()) => {}
+            Err(TestError::Fail(reason, case)) => panic!(
+                "{reason}\nshrunk case: {case:?}\nseed {seed}: STREAMWRIGHT_SEED={seed} repeats it"
+            ),
+            Err(TestError::Abort(reason)) => panic!("seed {seed} is no case: {reason}"),
         }
     }
 }
