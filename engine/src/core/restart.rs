@@ -161,6 +161,8 @@ impl Coordinator {
         let crash = Crash { cause: cause.clone(), at, incarnation: old, resumed: epoch, lost };
         self.memory.crashes.push(crash);
         let watermark = self.memory.watermark(epoch);
+        // What the old incarnation stamped from here on is stamped anew, and perhaps otherwise.
+        self.memory.places.iter_mut().for_each(|places| places.truncate(1));
         let memory = std::mem::take(&mut self.memory);
         let plan = Arc::clone(&self.plan);
         let stalls = std::mem::take(&mut self.stalls);
