@@ -31,6 +31,8 @@ mod truth;
 #[path = "conformance/world.rs"]
 mod world;
 
+#[path = "conformance/on_crashes.rs"]
+mod on_crashes;
 #[path = "conformance/on_sim.rs"]
 mod on_sim;
 #[path = "conformance/on_threads.rs"]

@@ -1,12 +1,13 @@
 //! What the components of a run saw, and what was wrong with it as they saw it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use streamwright::{Epoch, TaskContext, Watermark};
 
 use crate::case::Case;
-use crate::parts::{Id, Item};
+use crate::parts::{Id, Item, root_of};
 use crate::truth::{Bag, add};
 
 /// Who writes: component, task, incarnation.
@@ -29,13 +30,17 @@ struct Pages {
     states: BTreeMap<Place, Bag>,
     /// What each component emitted in `close`, by incarnation and epoch.
     totals: BTreeMap<(usize, u64, Epoch), Bag>,
-    /// Roots that spouts emitted.
-    roots: BTreeSet<u64>,
+    /// Roots that spouts emitted, with their epochs, by incarnation.
+    roots: BTreeMap<u64, BTreeMap<u64, Epoch>>,
+    /// The last incarnation that opened a task.
+    last: u64,
     met: BTreeMap<(usize, Id), u32>,
     /// By task, the next epoch to close and the last watermark.
     next: BTreeMap<Place, (Epoch, Watermark)>,
     /// By component and incarnation, what no tuple may be below any more.
     closed: BTreeMap<(usize, u64), Epoch>,
+    /// Tasks of bolts.
+    tasks: usize,
     /// Epochs that a spout may be ahead.
     window: u64,
     wrong: Vec<String>,
@@ -53,6 +58,7 @@ impl Book {
                 pages.next.insert(Place { node, task, incarnation: 0 }, (0, None));
             }
         }
+        pages.tasks = pages.next.len();
         Book(Arc::new(Mutex::new(pages)))
     }
 
@@ -62,13 +68,32 @@ impl Book {
 
     pub fn emitted(&self, place: Place, epoch: Epoch, root: u64) {
         self.with(|pages| {
-            let first = pages.next.iter().filter(|(of, _)| of.incarnation == place.incarnation);
-            let closed = first.map(|(_, (next, _))| *next).min().unwrap_or(0);
+            let mine = pages.next.iter().filter(|(of, _)| of.incarnation == place.incarnation);
+            let closes = mine.map(|(_, (next, _))| *next);
+            // A later incarnation begins somewhere: it is known when all have closed something.
+            let known = closes.clone().count() == pages.tasks;
+            let closed = closes.min().filter(|_| known).unwrap_or(epoch);
             if epoch >= closed + pages.window {
                 pages.wrong.push(format!("{place:?} stamps {epoch} where {closed} is not closed"));
             }
-            pages.roots.insert(root);
+            pages.roots.entry(place.incarnation).or_default().insert(root, epoch);
         });
+    }
+
+    /// A task is opened.
+    pub fn opened(&self, place: Place) {
+        self.with(|pages| pages.last = place.incarnation.max(pages.last));
+    }
+
+    /// Where a record of a spout's task stands that none was emitted behind, of any incarnation.
+    pub fn behind_all(&self, place: Place) -> u64 {
+        let from = root_of(place.node, place.task, 0);
+        self.with(|pages| {
+            let of_task = |roots: &BTreeMap<u64, Epoch>| {
+                roots.range(from..from + (1 << 32)).next_back().map(|(root, _)| root - from + 1)
+            };
+            pages.roots.values().filter_map(of_task).max().unwrap_or(0)
+        })
     }
 
     /// Says how often a component has met an item, this time included.
@@ -123,20 +148,30 @@ impl Book {
         self.with(|pages| pages.wrong.clone())
     }
 
-    /// Roots that spouts emitted.
+    /// Roots that the spouts of the last incarnation emitted.
     pub fn roots(&self) -> BTreeSet<u64> {
-        self.with(|pages| pages.roots.clone())
+        self.with(|pages| {
+            let last = pages.roots.get(&pages.last);
+            last.map(|roots| roots.keys().copied().collect()).unwrap_or_default()
+        })
     }
 
-    /// What each task of a component has in its last incarnation.
+    /// Roots that the spouts of an incarnation emitted, with their epochs.
+    pub fn roots_of(&self, incarnation: u64) -> BTreeMap<u64, Epoch> {
+        self.with(|pages| pages.roots.get(&incarnation).cloned().unwrap_or_default())
+    }
+
+    /// The last incarnation that opened a task.
+    pub fn last(&self) -> u64 {
+        self.with(|pages| pages.last)
+    }
+
+    /// What each task of a component has in the last incarnation.
     pub fn by_task(&self, node: usize) -> BTreeMap<u32, Bag> {
         self.with(|pages| {
-            let mut tasks = BTreeMap::new();
-            // In order of incarnation: the last one stays.
-            for (place, state) in pages.states.iter().filter(|(place, _)| place.node == node) {
-                tasks.insert(place.task, state.clone());
-            }
-            tasks
+            let mine = |place: &Place| place.node == node && place.incarnation == pages.last;
+            let states = pages.states.iter().filter(|(place, _)| mine(place));
+            states.map(|(place, state)| (place.task, state.clone())).collect()
         })
     }
 
@@ -147,12 +182,13 @@ impl Book {
 
     /// What a component emitted in `close`, all epochs of the last incarnation together.
     pub fn totals(&self, node: usize) -> Bag {
-        self.with(|pages| {
-            let of = |(n, _, _): &&(usize, u64, Epoch)| *n == node;
-            let last = pages.totals.keys().filter(of).map(|(_, incarnation, _)| *incarnation).max();
-            let mine = pages.totals.iter().filter(|((n, i, _), _)| *n == node && Some(*i) == last);
-            merged(mine.map(|(_, bag)| bag.clone()))
-        })
+        self.totals_of(node, self.last(), 0..Epoch::MAX)
+    }
+
+    /// What a component of an incarnation emitted as it closed these epochs.
+    pub fn totals_of(&self, node: usize, incarnation: u64, epochs: Range<Epoch>) -> Bag {
+        let (from, to) = ((node, incarnation, epochs.start), (node, incarnation, epochs.end));
+        self.with(|pages| merged(pages.totals.range(from..to).map(|(_, bag)| bag.clone())))
     }
 }
 

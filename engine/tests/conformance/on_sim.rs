@@ -41,7 +41,7 @@ fn outcome(
 }
 
 /// Settings for runs that lose something: short time-outs.
-fn hasty(case: &Case, guarantee: Guarantee, attempts: u32) -> Config {
+pub fn hasty(case: &Case, guarantee: Guarantee, attempts: u32) -> Config {
     let mut config = case.settings.config(guarantee);
     config.timeout = ms(60);
     config.attempts = attempts;
@@ -70,7 +70,7 @@ fn sim_without_faults_all_arrives_exactly_once() {
         let case = case.without_failures();
         untroubled((&case, &world), Guarantee::AtMostOnce, Faults::default())?;
         untroubled((&case, &world), Guarantee::AtLeastOnce, Faults::default())?;
-        let case = case.exactly_once();
+        let case = case.exactly_once().without_crashes();
         untroubled((&case, &world), Guarantee::ExactlyOnce, Faults::default())
     });
 }
@@ -81,7 +81,7 @@ fn sim_no_deadlock_at_capacity_one() {
         let mut case = case.without_failures();
         case.settings.narrow();
         untroubled((&case, &world), Guarantee::AtLeastOnce, Faults::default())?;
-        let case = case.exactly_once();
+        let case = case.exactly_once().without_crashes();
         untroubled((&case, &world), Guarantee::ExactlyOnce, Faults::default())
     });
 }
@@ -93,7 +93,7 @@ fn sim_duplicates_alone_cause_no_replay() {
         let case = case.without_failures();
         untroubled((&case, &world), Guarantee::AtMostOnce, faults.clone())?;
         untroubled((&case, &world), Guarantee::AtLeastOnce, faults.clone())?;
-        let case = case.exactly_once();
+        let case = case.exactly_once().without_crashes();
         untroubled((&case, &world), Guarantee::ExactlyOnce, faults)
     });
 }
@@ -123,7 +123,7 @@ fn sim_at_least_once_under_faults() {
 #[test]
 fn sim_exactly_once_under_faults_is_the_truth() {
     prove(1000, &(case(LARGE), world(), faults()), |(case, world, faults)| {
-        let case = case.without_poison().exactly_once();
+        let case = case.without_poison().exactly_once().without_crashes();
         let config = hasty(&case, Guarantee::ExactlyOnce, 200);
         let (book, outcome) = outcome((&case, &world), config, faults, None)?;
         every_root_has_one_verdict(&case, &book, &outcome.report)?;
@@ -138,7 +138,7 @@ fn sim_exactly_once_under_faults_is_the_truth() {
 fn sim_exactly_once_lists_the_roots_that_it_skips() {
     let cases = (case(LARGE), world(), faults(), 3..10_u32);
     prove(300, &cases, |(case, world, faults, attempts)| {
-        let case = case.exactly_once();
+        let case = case.exactly_once().without_crashes();
         let mut config = hasty(&case, Guarantee::ExactlyOnce, attempts);
         config.exhausted = Exhausted::Skip;
         let (book, outcome) = outcome((&case, &world), config, faults, None)?;
@@ -153,7 +153,7 @@ fn sim_exactly_once_lists_the_roots_that_it_skips() {
 fn sim_a_drain_at_any_time_finishes_what_was_begun() {
     let cases = (case(LARGE), world(), faults(), (0..20_000_u64).prop_map(us));
     prove(300, &cases, |(case, world, faults, at)| {
-        let case = case.without_poison().exactly_once();
+        let case = case.without_poison().exactly_once().without_crashes();
         let mut config = hasty(&case, Guarantee::ExactlyOnce, 200);
         config.drain = Duration::from_secs(600);
         let (book, outcome) = outcome((&case, &world), config, faults, Some(at))?;
@@ -168,7 +168,7 @@ fn sim_a_drain_at_any_time_finishes_what_was_begun() {
 #[test]
 fn sim_the_same_seed_leaves_the_same_trace() {
     prove(256, &(case(LARGE), world(), faults()), |(case, world, faults)| {
-        let case = case.exactly_once();
+        let case = case.exactly_once().without_crashes();
         let run = |guarantee| {
             let mut config = hasty(&case, guarantee, 5);
             config.exhausted = Exhausted::Skip;

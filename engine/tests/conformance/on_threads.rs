@@ -39,7 +39,7 @@ fn threads_without_faults_all_arrives_exactly_once() {
     prove(100, &case(SMALL), |case| {
         without_faults(case.clone(), Guarantee::AtMostOnce)?;
         without_faults(case.clone(), Guarantee::AtLeastOnce)?;
-        without_faults(case.exactly_once(), Guarantee::ExactlyOnce)
+        without_faults(case.exactly_once().without_crashes(), Guarantee::ExactlyOnce)
     });
 }
 
@@ -80,7 +80,7 @@ fn threads_at_most_once_under_failures_and_loss() {
 #[test]
 fn threads_exactly_once_under_failures_and_loss_is_the_truth() {
     prove(100, &case(SMALL), |case| {
-        let case = case.without_poison().exactly_once();
+        let case = case.without_poison().exactly_once().without_crashes();
         let mut config = case.settings.config(Guarantee::ExactlyOnce);
         config.drop_ppm = 5_000;
         config.timeout = Duration::from_millis(50);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use streamwright::{
-    Bolt, BoxError, Emitter, Epoch, Execute, Poll, Spout, SpoutEmitter, TaskContext, Timeliness,
-    Watermark, hash_key,
+    Bolt, BoxError, Emitter, Epoch, Execute, Poll, Seek, Spout, SpoutEmitter, TaskContext,
+    Timeliness, Watermark, hash_key,
 };
 
 use crate::book::{Book, Place};
@@ -91,6 +91,7 @@ pub struct Source {
 impl Source {
     pub fn new(book: &Book, node: usize, case: &SpoutCase, cx: &TaskContext) -> Self {
         let place = Place::new(node, cx);
+        book.opened(place);
         let records = case.records.clone();
         Source { book: book.clone(), place, records, next: 0, rested: false }
     }
@@ -119,6 +120,18 @@ impl Spout for Source {
         self.next += 1;
         Ok(Poll::More)
     }
+
+    fn position(&self) -> Option<Vec<u8>> {
+        Some(self.next.to_le_bytes().to_vec())
+    }
+
+    fn seek(&mut self, to: Seek<'_>) -> Result<(), BoxError> {
+        self.next = match to {
+            Seek::To(position) => usize::from_le_bytes(position.try_into()?),
+            _ => self.book.behind_all(self.place) as usize,
+        };
+        Ok(())
+    }
 }
 
 /// Any bolt of a case.
@@ -134,6 +147,7 @@ pub struct Part {
 impl Part {
     pub fn new(book: &Book, node: usize, case: &BoltCase, cx: &TaskContext) -> Self {
         let place = Place::new(node, cx);
+        book.opened(place);
         let (kind, fails) = (case.kind, case.fails);
         Part { book: book.clone(), place, kind, fails, totals: BTreeMap::new() }
     }

@@ -110,6 +110,19 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    /// As [`faults`], and nodes crash, or are given up where nobody reaches them for too long.
+    pub fn crashes()(
+        faults in faults(),
+        crashes in vec((0..30_000_u64, 0..4_usize), 1..=3),
+        limit in option::of((5_000..50_000_u64).prop_map(us)),
+    ) -> Faults {
+        let crash = |(at, node)| Fault::at(us(at), Event::Crash { node });
+        let events = faults.events.iter().copied().chain(crashes.into_iter().map(crash)).collect();
+        Faults { events, unreachable_after: limit, ..faults }
+    }
+}
+
 /// The same events at nodes that there are.
 pub fn within(mut faults: Faults, world: &World) -> Faults {
     let nodes = world.nodes.len();
