@@ -22,6 +22,8 @@ mod case;
 mod checks;
 #[path = "conformance/graph.rs"]
 mod graph;
+#[path = "conformance/hand.rs"]
+mod hand;
 #[path = "conformance/parts.rs"]
 mod parts;
 #[path = "conformance/runner.rs"]
@@ -31,9 +33,13 @@ mod truth;
 #[path = "conformance/world.rs"]
 mod world;
 
+#[path = "conformance/fault_table.rs"]
+mod fault_table;
 #[path = "conformance/on_crashes.rs"]
 mod on_crashes;
 #[path = "conformance/on_sim.rs"]
 mod on_sim;
 #[path = "conformance/on_threads.rs"]
 mod on_threads;
+#[path = "conformance/regressions.rs"]
+mod regressions;

@@ -19,7 +19,7 @@ use crate::runner::prove;
 use crate::truth::{Bag, Truth};
 use crate::world::{World, crashes, within, world};
 
-fn outcome(
+pub fn outcome(
     (case, world): (&Case, &World),
     guarantee: Guarantee,
     faults: Faults,
@@ -51,7 +51,7 @@ fn roots(book: &Book, incarnation: u64, epochs: &Range<Epoch>) -> BTreeSet<u64> 
 
 /// Every record is of exactly one epoch that is done: of one whose loss is named, or of the last
 /// incarnation, whose bolts have it in their state.
-fn lost_epochs_are_named(case: &Case, book: &Book, outcome: &Outcome) -> TestCaseResult {
+pub fn lost_epochs_are_named(case: &Case, book: &Book, outcome: &Outcome) -> TestCaseResult {
     let mut all = BTreeSet::new();
     for (incarnation, epochs) in done(outcome) {
         for root in roots(book, incarnation, &epochs) {
@@ -72,7 +72,7 @@ fn lost_epochs_are_named(case: &Case, book: &Book, outcome: &Outcome) -> TestCas
 
 /// What each incarnation said of the epochs that it finished compares to the truth of their
 /// records, and so does the last one's state.
-fn every_epoch_that_is_done(
+pub fn every_epoch_that_is_done(
     (case, book, outcome): (&Case, &Book, &Outcome),
     compares: fn(&Bag, &Bag) -> bool,
 ) -> TestCaseResult {

@@ -17,7 +17,7 @@ use crate::truth::Truth;
 use crate::world::{World, faults, ms, repeats, us, within, world};
 
 /// Runs a case, perhaps with a drain, and checks what holds of every run.
-fn outcome(
+pub fn outcome(
     (case, world): (&Case, &World),
     config: Config,
     faults: Faults,

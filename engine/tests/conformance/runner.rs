@@ -1,5 +1,7 @@
 //! Runs a property over many cases, each from a seed of its own.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestCaseResult, TestError, TestRunner};
 
@@ -7,15 +9,18 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Proves `property` over `count` cases, times `STREAMWRIGHT_CASES`; with `STREAMWRIGHT_SEED` over
-/// that one alone. A failure is shrunk, and printed with its seed; nothing is written anywhere.
-pub fn prove<S: Strategy>(count: u64, cases: &S, property: impl Fn(S::Value) -> TestCaseResult) {
-    let one = number("STREAMWRIGHT_SEED");
-    let seeds = match one {
+/// Seeds 0 up to `count` times `STREAMWRIGHT_CASES`; with `STREAMWRIGHT_SEED` that one alone.
+pub fn seeds(count: u64) -> Range<u64> {
+    match number("STREAMWRIGHT_SEED") {
         Some(seed) => seed..seed + 1,
         None => 0..count * number("STREAMWRIGHT_CASES").unwrap_or(1),
-    };
-    for seed in seeds {
+    }
+}
+
+/// Proves `property` over so many [`seeds`]. A failure is shrunk, and printed with its seed; nothing
+/// is written anywhere.
+pub fn prove<S: Strategy>(count: u64, cases: &S, property: impl Fn(S::Value) -> TestCaseResult) {
+    for seed in seeds(count) {
         let config = Config {
             cases: 1,
             failure_persistence: None,
