@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use streamwright::{Config, EpochEnd, Grouping, Guarantee};
+use streamwright::{Config, Epoch, EpochEnd, Grouping, Guarantee};
 
 use crate::parts::Item;
 
@@ -42,6 +42,8 @@ pub struct BoltCase {
     /// By number among spouts and then bolts; always one that stands before this bolt.
     pub inputs: Vec<(usize, How)>,
     pub fails: Option<Fails>,
+    /// Panics as it first closes this epoch.
+    pub breaks_at: Option<Epoch>,
 }
 
 /// What a bolt does. All of them are linear in the items' weights, so that the truth does not
@@ -184,6 +186,13 @@ impl Case {
         for bolt in self.bolts.iter_mut().filter(|bolt| bolt.kind.stateful()) {
             bolt.fails.iter_mut().for_each(|fails| fails.panic = false);
         }
+        self
+    }
+
+    /// The same case where a bolt panics as it first closes an epoch.
+    pub fn breaking(mut self, bolt: usize, epoch: Epoch) -> Self {
+        let bolts = self.bolts.len();
+        self.bolts[bolt % bolts].breaks_at = Some(epoch);
         self
     }
 

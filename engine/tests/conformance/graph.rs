@@ -74,8 +74,9 @@ fn fails() -> impl Strategy<Value = Fails> {
 /// come by themselves.
 fn bolt() -> impl Strategy<Value = BoltCase> {
     let inputs = vec((0..10_usize, how()), 1..=3);
-    (1..=4_u32, kind(), inputs, option::weighted(0.25, fails()))
-        .prop_map(|(tasks, kind, inputs, fails)| BoltCase { tasks, kind, inputs, fails })
+    (1..=4_u32, kind(), inputs, option::weighted(0.25, fails())).prop_map(
+        |(tasks, kind, inputs, fails)| BoltCase { tasks, kind, inputs, fails, breaks_at: None },
+    )
 }
 
 fn ends() -> impl Strategy<Value = Ends> {

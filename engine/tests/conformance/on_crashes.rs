@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use proptest::option;
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestCaseResult};
 use streamwright::sim::{Faults, Outcome};
@@ -18,6 +19,14 @@ use crate::on_sim::hasty;
 use crate::runner::prove;
 use crate::truth::{Bag, Truth};
 use crate::world::{World, crashes, within, world};
+
+/// Cases of which some have a bolt that panics in `close`.
+fn broken() -> impl Strategy<Value = Case> {
+    (case(LARGE), option::of((0..6_usize, 0..6_u64))).prop_map(|(case, at)| match at {
+        Some((bolt, epoch)) => case.breaking(bolt, epoch),
+        None => case,
+    })
+}
 
 pub fn outcome(
     (case, world): (&Case, &World),
@@ -95,7 +104,7 @@ pub fn every_epoch_that_is_done(
 /// At least once: from the resumed position on nothing is forgotten.
 #[test]
 fn crash_at_least_once_forgets_nothing_from_the_resumed_position_on() {
-    prove(300, &(case(LARGE), world(), crashes()), |(case, world, faults)| {
+    prove(300, &(broken(), world(), crashes()), |(case, world, faults)| {
         let case = case.without_poison();
         let (book, outcome) = outcome((&case, &world), Guarantee::AtLeastOnce, faults)?;
         lost_epochs_are_named(&case, &book, &outcome)?;
@@ -109,7 +118,7 @@ fn crash_at_least_once_forgets_nothing_from_the_resumed_position_on() {
 /// bolts with state are crashes, too.
 #[test]
 fn crash_exactly_once_totals_of_epochs_are_the_truth() {
-    prove(400, &(case(LARGE), world(), crashes()), |(case, world, faults)| {
+    prove(400, &(broken(), world(), crashes()), |(case, world, faults)| {
         let case = case.without_poison().exactly_once();
         let (book, outcome) = outcome((&case, &world), Guarantee::ExactlyOnce, faults)?;
         lost_epochs_are_named(&case, &book, &outcome)?;
@@ -120,7 +129,7 @@ fn crash_exactly_once_totals_of_epochs_are_the_truth() {
 /// At most once: the spouts go onward, and nothing comes twice, in no two incarnations together.
 #[test]
 fn crash_at_most_once_nothing_comes_twice() {
-    prove(300, &(case(LARGE), world(), crashes()), |(case, world, faults)| {
+    prove(300, &(broken(), world(), crashes()), |(case, world, faults)| {
         let (book, outcome) = outcome((&case, &world), Guarantee::AtMostOnce, faults)?;
         let mut all = BTreeSet::new();
         for incarnation in 0..=outcome.crashes.len() as u64 {
@@ -135,7 +144,7 @@ fn crash_at_most_once_nothing_comes_twice() {
 /// A run with crashes is a function of its seeds, too.
 #[test]
 fn crash_the_same_seed_leaves_the_same_trace() {
-    prove(100, &(case(LARGE), world(), crashes()), |(case, world, faults)| {
+    prove(100, &(broken(), world(), crashes()), |(case, world, faults)| {
         let case = case.without_poison().exactly_once();
         let run = || outcome((&case, &world), Guarantee::ExactlyOnce, faults.clone());
         let ((_, one), (_, two)) = (run()?, run()?);

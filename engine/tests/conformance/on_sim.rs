@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestCaseResult};
-use streamwright::sim::{Faults, Outcome};
-use streamwright::{Config, Exhausted, Guarantee};
+use streamwright::sim::{Faults, Outcome, SimError};
+use streamwright::{Config, Exhausted, Guarantee, RunError};
 
 use crate::book::Book;
 use crate::build::build;
@@ -145,6 +145,40 @@ fn sim_exactly_once_lists_the_roots_that_it_skips() {
         every_root_has_one_verdict(&case, &book, &outcome.report)?;
         nothing_is_forgotten(&case, &book, &outcome.report)?;
         what_has_state_is_not_above_the_truth(&case, &book)
+    });
+}
+
+/// A root that is given up ends the run by name, where nothing else is said.
+#[test]
+fn sim_exactly_once_stops_where_a_root_is_given_up() {
+    prove(256, &(case(LARGE), world(), faults()), |(case, world, faults)| {
+        let case = case.exactly_once().without_crashes();
+        let (book, config) = (Book::new(&case), hasty(&case, Guarantee::ExactlyOnce, 12));
+        let sim = world.sim(&case, within(faults, &world));
+        match sim.run(build(&case, &book, config)) {
+            Ok(outcome) => {
+                prop_assert_eq!(outcome.report.dead, 0);
+                what_has_state_is_the_truth(&case, &book, &Truth::of(&case))
+            }
+            Err(SimError::Run { error: RunError::Exhausted { attempts, .. }, .. }) => {
+                prop_assert_eq!(attempts, 12);
+                no_epoch_closes_early(&book)
+            }
+            Err(error) => Err(TestCaseError::fail(error.to_string())),
+        }
+    });
+}
+
+/// The checking mode makes one more attempt of every root, and the state is still the truth.
+#[test]
+fn sim_the_checking_mode_finds_no_fault_with_functions() {
+    prove(256, &(case(LARGE), world(), faults()), |(case, world, faults)| {
+        let case = case.without_poison().exactly_once().without_crashes();
+        let mut config = hasty(&case, Guarantee::ExactlyOnce, 200);
+        config.check_ppm = 1_000_000;
+        let (book, outcome) = outcome((&case, &world), config, faults, None)?;
+        every_root_has_one_verdict(&case, &book, &outcome.report)?;
+        what_has_state_is_the_truth(&case, &book, &Truth::of(&case))
     });
 }
 

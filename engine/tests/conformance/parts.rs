@@ -140,6 +140,7 @@ pub struct Part {
     place: Place,
     kind: Kind,
     fails: Option<Fails>,
+    breaks_at: Option<Epoch>,
     /// Totals by epoch, then key, of bolts that emit them in `close`.
     totals: BTreeMap<Epoch, BTreeMap<u64, u64>>,
 }
@@ -148,8 +149,8 @@ impl Part {
     pub fn new(book: &Book, node: usize, case: &BoltCase, cx: &TaskContext) -> Self {
         let place = Place::new(node, cx);
         book.opened(place);
-        let (kind, fails) = (case.kind, case.fails);
-        Part { book: book.clone(), place, kind, fails, totals: BTreeMap::new() }
+        let BoltCase { kind, fails, breaks_at, .. } = *case;
+        Part { book: book.clone(), place, kind, fails, breaks_at, totals: BTreeMap::new() }
     }
 
     /// Fails where the case says so, before anything is changed.
@@ -165,11 +166,15 @@ impl Part {
             return Ok(());
         }
         if fails.panic {
-            // As `panic!`, but the hook prints nothing.
-            std::panic::resume_unwind(Box::new("it panics"));
+            panics();
         }
         Err("it fails".into())
     }
+}
+
+/// As `panic!`, but the hook prints nothing.
+fn panics() -> ! {
+    std::panic::resume_unwind(Box::new("it panics"))
 }
 
 impl Bolt for Part {
@@ -181,6 +186,10 @@ impl Bolt for Part {
         watermark: Watermark,
         out: &mut Emitter<'_, Items>,
     ) -> Result<(), BoxError> {
+        // Once in all lives: its identity here is the epoch.
+        if self.breaks_at == Some(epoch) && self.book.met(self.place.node, (TOTAL, epoch, 0)) == 1 {
+            panics();
+        }
         self.book.closed(self.place, epoch, watermark);
         for (key, weight) in self.totals.remove(&epoch).unwrap_or_default() {
             let total = Item::total(self.place.node, key, weight);
