@@ -41,16 +41,16 @@ pub fn outcome(
         .run(build(case, &book, config))
         .map_err(|error| TestCaseError::fail(error.to_string()))?;
     no_epoch_closes_early(&book)?;
-    prop_assert_eq!(book.last(), outcome.crashes.len() as u64);
+    prop_assert_eq!(book.last(), outcome.report.crashes.len() as u64);
     Ok((book, outcome))
 }
 
 /// The epochs of each incarnation that were done, and not again by a later one: those lost with its
 /// bolts are named; of the last one all.
 fn done(outcome: &Outcome) -> Vec<(u64, Range<Epoch>)> {
-    let named = outcome.crashes.iter().map(|crash| (crash.incarnation, crash.lost.clone()));
-    let first = outcome.crashes.last().map_or(0, |crash| crash.resumed);
-    named.chain([(outcome.crashes.len() as u64, first..Epoch::MAX)]).collect()
+    let named = outcome.report.crashes.iter().map(|crash| (crash.incarnation, crash.lost.clone()));
+    let first = outcome.report.crashes.last().map_or(0, |crash| crash.resumed);
+    named.chain([(outcome.report.crashes.len() as u64, first..Epoch::MAX)]).collect()
 }
 
 fn roots(book: &Book, incarnation: u64, epochs: &Range<Epoch>) -> BTreeSet<u64> {
@@ -70,12 +70,12 @@ pub fn lost_epochs_are_named(case: &Case, book: &Book, outcome: &Outcome) -> Tes
                 "{} is done twice: {:?} of {:?}",
                 root,
                 often().collect::<Vec<_>>(),
-                outcome.crashes
+                outcome.report.crashes
             );
         }
     }
     let count: u64 = case.spouts.iter().map(|s| u64::from(s.tasks) * s.records.len() as u64).sum();
-    prop_assert_eq!(all.len() as u64, count, "{:?}", outcome.crashes);
+    prop_assert_eq!(all.len() as u64, count, "{:?}", outcome.report.crashes);
     Ok(())
 }
 
@@ -132,7 +132,7 @@ fn crash_at_most_once_nothing_comes_twice() {
     prove(300, &(broken(), world(), crashes()), |(case, world, faults)| {
         let (book, outcome) = outcome((&case, &world), Guarantee::AtMostOnce, faults)?;
         let mut all = BTreeSet::new();
-        for incarnation in 0..=outcome.crashes.len() as u64 {
+        for incarnation in 0..=outcome.report.crashes.len() as u64 {
             for root in book.roots_of(incarnation).into_keys() {
                 prop_assert!(all.insert(root), "{} was emitted twice", root);
             }
@@ -149,7 +149,7 @@ fn crash_the_same_seed_leaves_the_same_trace() {
         let run = || outcome((&case, &world), Guarantee::ExactlyOnce, faults.clone());
         let ((_, one), (_, two)) = (run()?, run()?);
         prop_assert_eq!((one.trace, one.events), (two.trace, two.events));
-        prop_assert_eq!(one.crashes, two.crashes);
+        prop_assert_eq!(one.report.crashes, two.report.crashes);
         Ok(())
     });
 }

@@ -31,7 +31,7 @@ pub fn outcome(
     }
     let outcome = sim.run(topology).map_err(|error| TestCaseError::fail(error.to_string()))?;
     no_epoch_closes_early(&book)?;
-    the_ledger_balances(&outcome.report, outcome.faults.lost_in_batches)?;
+    the_ledger_balances(&outcome.report)?;
     prop_assert_eq!(outcome.spins, 0);
     prop_assert!(outcome.peak_queue <= case.settings.queue);
     if drain_at.is_none() {

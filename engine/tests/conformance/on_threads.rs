@@ -1,9 +1,9 @@
 //! Properties on real threads.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use proptest::test_runner::{TestCaseError, TestCaseResult};
-use streamwright::{Config, Guarantee, Report, Stop, Topology, threads};
+use streamwright::{Config, Guarantee, Report, RunError, Stop, Topology, threads};
 
 use crate::book::Book;
 use crate::build::build;
@@ -13,16 +13,38 @@ use crate::graph::{SMALL, case};
 use crate::runner::prove;
 use crate::truth::Truth;
 
-fn run(topology: Topology) -> Result<Report, TestCaseError> {
-    threads::run(topology).map_err(|error| TestCaseError::fail(error.to_string()))
+/// Longest time that a run may take: a case that hangs is to be shrunk like any other.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn failed(error: RunError) -> TestCaseError {
+    TestCaseError::fail(error.to_string())
+}
+
+/// Runs a topology to its end; asks it to drain after this time.
+fn run(topology: Topology, drain_after: Option<Duration>) -> Result<Report, TestCaseError> {
+    let handle = threads::start(topology, None).map_err(failed)?;
+    if let Some(time) = drain_after {
+        std::thread::sleep(time);
+        handle.stopper().stop(Stop::Drain);
+    }
+    let start = Instant::now();
+    while !handle.is_finished() {
+        if start.elapsed() > PATIENCE {
+            let status = handle.status();
+            handle.stopper().stop(Stop::Now);
+            return Err(TestCaseError::fail(format!("no end in {PATIENCE:?}: {status:?}")));
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    handle.wait().map_err(failed)
 }
 
 /// Runs a case, and checks what holds of every run.
 fn outcome(case: &Case, config: Config) -> Result<(Book, Report), TestCaseError> {
     let book = Book::new(case);
-    let report = run(build(case, &book, config))?;
+    let report = run(build(case, &book, config), None)?;
     no_epoch_closes_early(&book)?;
-    the_ledger_balances(&report, 0)?;
+    the_ledger_balances(&report)?;
     all_was_emitted(case, &book, &report)?;
     Ok((book, report))
 }
@@ -98,13 +120,9 @@ fn threads_a_drain_at_any_time_finishes_what_was_begun() {
         let case = case.without_failures();
         let book = Book::new(&case);
         let topology = build(&case, &book, case.settings.config(Guarantee::AtLeastOnce));
-        let failed = |error: streamwright::RunError| TestCaseError::fail(error.to_string());
-        let handle = threads::start(topology, None).map_err(failed)?;
-        std::thread::sleep(Duration::from_micros(at));
-        handle.stopper().stop(Stop::Drain);
-        let report = handle.wait().map_err(failed)?;
+        let report = run(topology, Some(Duration::from_micros(at)))?;
         no_epoch_closes_early(&book)?;
-        the_ledger_balances(&report, 0)?;
+        the_ledger_balances(&report)?;
         let emitted = book.roots();
         let truth = Truth::of_roots(&case, |root| emitted.contains(&root));
         the_state_is_the_truth(&case, &book, &truth)?;
