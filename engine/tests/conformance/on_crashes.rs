@@ -126,10 +126,12 @@ fn crash_exactly_once_totals_of_epochs_are_the_truth() {
     });
 }
 
-/// At most once: the spouts go onward, and nothing comes twice, in no two incarnations together.
+/// At most once: the spouts go onward, and nothing comes twice, in no two incarnations together. (On
+/// a node that is given up a spout may emit what nobody hears: that is left out here.)
 #[test]
 fn crash_at_most_once_nothing_comes_twice() {
     prove(300, &(broken(), world(), crashes()), |(case, world, faults)| {
+        let faults = Faults { unreachable_after: None, ..faults };
         let (book, outcome) = outcome((&case, &world), Guarantee::AtMostOnce, faults)?;
         let mut all = BTreeSet::new();
         for incarnation in 0..=outcome.report.crashes.len() as u64 {
