@@ -38,6 +38,7 @@ struct Paced {
 }
 
 /// Where lines come from.
+#[allow(clippy::large_enum_variant, reason = "one a task")]
 enum Lines {
     Generated(Generator),
     File { text: Arc<Vec<Vec<u8>>>, at: usize },

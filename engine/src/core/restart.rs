@@ -183,7 +183,13 @@ impl Coordinator {
         let reached = self.memory.emitted.iter().map(|&(_, most)| if tracked { most } else { 0 });
         let reached = reached.collect();
         // What the old incarnation stamped from here on is stamped anew, and perhaps otherwise.
-        self.memory.places.iter_mut().for_each(|places| places.truncate(1));
+        for places in &mut self.memory.places {
+            places.truncate(1);
+            // It may have come there in one leap over epochs that have records of its own now.
+            if let Some((at, _)) = places.front_mut() {
+                *at = epoch;
+            }
+        }
         let memory = std::mem::take(&mut self.memory);
         let plan = Arc::clone(&self.plan);
         let stalls = std::mem::take(&mut self.stalls);
