@@ -180,8 +180,10 @@ impl Worker {
         }
     }
 
-    /// Delivers acks, inits, fails and verdicts: here at once, elsewhere as messages.
-    pub(super) fn pass_on(&mut self, sink: &mut impl Sink) {
+    /// Delivers acks, inits, fails and verdicts: here at once, elsewhere as messages. Whether any
+    /// verdict was heard here.
+    pub(super) fn pass_on(&mut self, sink: &mut impl Sink) -> bool {
+        let mut heard = false;
         let me = self.cx.me as usize;
         let plan = Arc::clone(&self.cx.plan);
         for to in 0..self.cx.acks.len() {
@@ -217,6 +219,7 @@ impl Worker {
             let table = plan.tables.at(op.epoch);
             let to = table.workers.get(op.task as usize).copied().unwrap_or(0) as usize;
             if to == me {
+                heard = true;
                 self.hear(&op);
             } else {
                 self.outgoing[to].push(op);
@@ -230,6 +233,7 @@ impl Worker {
             }
         }
         self.acker.measure();
+        heard
     }
 
     fn send(&mut self, to: usize, lane: usize, body: Body, sink: &mut impl Sink) {

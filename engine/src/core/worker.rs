@@ -256,7 +256,8 @@ impl Worker {
         self.seal_lingering();
         ran |= self.run_one(sink);
         ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
-        self.pass_on(sink);
+        // A verdict may be what someone waited for.
+        ran |= self.pass_on(sink);
         if !ran {
             ran = self.rest(sink);
         }
@@ -285,7 +286,7 @@ impl Worker {
                 self.next_touch = self.cx.now.clock + whole(plan.config.timeout) / 4;
                 self.touch();
                 // At once: the work of this step may take long.
-                self.pass_on(sink);
+                ran |= self.pass_on(sink);
             }
         }
         ran
@@ -389,8 +390,7 @@ impl Worker {
             seat.host.seal(None, &mut self.cx);
         }
         ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
-        self.pass_on(sink);
-        ran
+        ran | self.pass_on(sink)
     }
 
     /// When there is something to do though nothing arrives.

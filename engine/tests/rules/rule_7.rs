@@ -440,3 +440,28 @@ fn rule_7_4_large_records_pass_alone_or_are_dead_letters() {
     let mut text = Text::default();
     text.push_item("kept");
 }
+
+/// The verdict that gives a spout room may come of time alone, in a step in which nothing else runs:
+/// a time-out after the last attempt. The worker goes on at once, and does not sleep over it.
+#[test]
+fn rule_7_2_room_that_comes_of_a_time_out_is_used_at_once() {
+    let log = Log::default();
+    let mut builder = Topology::builder();
+    let l = log.clone();
+    let source = builder.spout("s", 1, move |cx| Source::count(&l, 0, cx, 5, 1));
+    let l = log.clone();
+    let _ = builder
+        .bolt("z", 1, move |cx| Node::sink(&l, 1, cx))
+        .input(source, Grouping::shuffle())
+        .done();
+    let config = settings(1, |c| {
+        (c.max_pending, c.attempts) = (1, 1);
+        c.epoch = streamwright::EpochEnd::Every(Duration::from_secs(1000));
+    });
+    let mut net = Net::new(&builder.build(config).unwrap(), 1, &log);
+    net.odds().lose_tuples = 1_000_000;
+    let out = net.run();
+    assert_eq!(one_verdict_each(&out), (0, 5));
+    // Five time-outs of 100 ms, each late by a seventh and a sixteenth at most.
+    assert!(out.end < 5 * 125 * MS, "slept over it until {}", out.end);
+}
