@@ -97,12 +97,15 @@ fn e16_poison_is_one_dead_letter_each_and_blocks_nobody() {
     }
 }
 
+/// What a bolt emits for a number, after so many.
+type Children = fn(u64, u64) -> Pairs;
+
 /// A bolt that is no function of its tuple: the checking mode names it, and finds no fault with one
 /// that is.
 #[test]
 fn e20_a_bolt_that_is_no_function_of_the_tuple_is_named() {
     // How many it emits, and which keys, depends on what came before; or not.
-    let children: [(&str, fn(u64, u64) -> Pairs); 3] = [
+    let children: [(&str, Children); 3] = [
         ("number", |_, before| (0..before % 3).map(|i| (i, i)).collect()),
         ("keys", |_, before| (0..4).map(|i| (i * 97 + before, i)).collect()),
         ("sound", |n, _| (0..n % 3).map(|i| (i * 97, n)).collect()),
