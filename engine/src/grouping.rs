@@ -15,7 +15,7 @@ pub(crate) type TaskAll<B> = Arc<dyn Fn(&B, u32, &mut Vec<u32>) + Send + Sync>;
 pub(crate) type CopyItem<B> = fn(&B, usize, &mut B);
 
 /// How a stream's tuples are spread over the tasks of the component that takes them in.
-pub struct Grouping<B: Batch>(pub(crate) Rule<B>);
+pub struct Grouping<B: Batch>(pub(crate) Rule<B>, pub(crate) Option<HashAll<B>>);
 
 pub(crate) enum Rule<B: Batch> {
     Shuffle,
@@ -47,11 +47,22 @@ impl<B: Batch> fmt::Debug for Grouping<B> {
     }
 }
 
+/// Hashes the items of a batch that have no hash yet.
+fn hash_all<B: Batch>(
+    hash: impl for<'a> Fn(B::Item<'a>) -> u64 + Send + Sync + 'static,
+) -> HashAll<B> {
+    Arc::new(move |batch: &B, out: &mut Vec<u64>| {
+        for i in out.len()..batch.len() {
+            out.push(hash(batch.item(i)));
+        }
+    })
+}
+
 impl<B: Batch> Grouping<B> {
     /// Each task in turn.
     #[must_use]
     pub fn shuffle() -> Self {
-        Grouping(Rule::Shuffle)
+        Grouping(Rule::Shuffle, None)
     }
 
     /// The same task for the same key, whatever the run and the platform.
@@ -90,11 +101,7 @@ impl<B: Batch> Grouping<B> {
     }
 
     fn hashed(hash: impl for<'a> Fn(B::Item<'a>) -> u64 + Send + Sync + 'static) -> Self {
-        Grouping(Rule::Fields(Arc::new(move |batch: &B, out: &mut Vec<u64>| {
-            for i in out.len()..batch.len() {
-                out.push(hash(batch.item(i)));
-            }
-        })))
+        Grouping(Rule::Fields(hash_all(hash)), None)
     }
 
     /// Every task, a copy each.
@@ -103,13 +110,13 @@ impl<B: Batch> Grouping<B> {
     where
         B: CloneBatch,
     {
-        Grouping(Rule::All(B::copy_to))
+        Grouping(Rule::All(B::copy_to), None)
     }
 
     /// Always task 0.
     #[must_use]
     pub fn global() -> Self {
-        Grouping(Rule::Global)
+        Grouping(Rule::Global, None)
     }
 
     /// The task that `task(item, tasks)` names. A number not below `tasks` fails the tuple's root.
@@ -117,24 +124,44 @@ impl<B: Batch> Grouping<B> {
     where
         F: for<'a> Fn(B::Item<'a>, u32) -> u32 + Send + Sync + 'static,
     {
-        Grouping(Rule::Direct(Arc::new(move |batch: &B, tasks, out: &mut Vec<u32>| {
+        let all = move |batch: &B, tasks, out: &mut Vec<u32>| {
             for i in out.len()..batch.len() {
                 out.push(task(batch.item(i), tasks));
             }
-        })))
+        };
+        Grouping(Rule::Direct(Arc::new(all)), None)
     }
 
     /// Tasks of the sender's worker in turn, else of its node, else all.
     #[must_use]
     pub fn local_or_shuffle() -> Self {
-        Grouping(Rule::LocalOrShuffle)
+        Grouping(Rule::LocalOrShuffle, None)
     }
 
     /// Tasks in proportion to their weights, evenly interleaved (smooth weighted round robin).
     /// One weight a task, at least one above zero, their sum at most `2^53`; `build` checks.
     #[must_use]
     pub fn weighted(weights: impl Into<Vec<u64>>) -> Self {
-        Grouping(Rule::Weighted(weights.into()))
+        Grouping(Rule::Weighted(weights.into()), None)
+    }
+
+    /// Lets the checking mode of exactly once see the items themselves: a replay that leads to items
+    /// of other hashes, or to the same in another order, names the bolt that emitted them. Without it
+    /// the mode sees how many tuples there are, and the keys of a keyed stream. Costs nothing where
+    /// [`Config::check_ppm`](crate::Config::check_ppm) is 0.
+    ///
+    /// ```
+    /// # use streamwright::{Grouping, hash_key};
+    /// let orders = Grouping::<Vec<(u64, i32)>>::fields(|order| order.0)
+    ///     .checked_by(|order| hash_key(order));
+    /// ```
+    #[must_use]
+    pub fn checked_by<F>(mut self, hash: F) -> Self
+    where
+        F: for<'a> Fn(B::Item<'a>) -> u64 + Send + Sync + 'static,
+    {
+        self.1 = Some(hash_all(hash));
+        self
     }
 
     /// The grouping's name, as in drawings and reports.

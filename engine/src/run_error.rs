@@ -160,6 +160,39 @@ pub enum RunError {
     },
 }
 
+impl RunError {
+    /// Whether a new incarnation may mend it.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            RunError::Callback { .. }
+                | RunError::Items { .. }
+                | RunError::Worker { .. }
+                | RunError::Crashed { .. }
+        )
+    }
+
+    /// Says why it ends the run, though it might have passed.
+    pub(crate) fn note(&mut self, why: &str) {
+        if let RunError::Callback { message, .. }
+        | RunError::Items { message, .. }
+        | RunError::Worker { message, .. }
+        | RunError::Crashed { message, .. } = self
+        {
+            message.push_str(why);
+        }
+    }
+
+    /// Keeps the first of several errors, but for one that may pass: any other hides behind it no
+    /// longer than until it comes.
+    pub(crate) fn keep_gravest(kept: &mut Option<RunError>, new: RunError) {
+        let graver = kept.as_ref().is_none_or(|old| old.may_pass() && !new.may_pass());
+        if graver {
+            *kept = Some(new);
+        }
+    }
+}
+
 /// What the rule of [`RunError::Misplaced`] is.
 fn misplaced(stateful: bool) -> &'static str {
     if stateful {

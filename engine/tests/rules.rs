@@ -16,6 +16,8 @@ mod parts;
 mod conform;
 #[path = "rules/faults.rs"]
 mod faults;
+#[path = "rules/oversize.rs"]
+mod oversize;
 #[path = "rules/rule_1.rs"]
 mod rule_1;
 #[path = "rules/rule_2.rs"]

@@ -14,6 +14,8 @@ mod ends;
 mod failure;
 #[path = "threads/figures.rs"]
 mod figures;
+#[path = "threads/leaf.rs"]
+mod leaf;
 #[path = "threads/letters.rs"]
 mod letters;
 #[path = "threads/open.rs"]

@@ -69,7 +69,9 @@ fn tracking(summary: &Summary, paint: Paint, text: &mut String) {
     line(text, "acked", dash(tracking.acked));
     line(text, "failed", dash(tracking.failed));
     let replayed = match tracking.replayed {
-        Some(replayed @ 1..) => format!("{replayed}  (words of replayed lines may count twice)"),
+        Some(replayed @ 1..) if summary.config.guarantee != "exactly-once" => {
+            format!("{replayed}  (words of replayed lines may count twice)")
+        }
         replayed => dash(replayed),
     };
     line(text, "replayed", replayed);

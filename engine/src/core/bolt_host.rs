@@ -132,6 +132,8 @@ impl<Bl: Bolt> BoltHost<Bl> {
             Err(panic) => Some(panic),
         };
         if let Some(message) = message {
+            self.ports.rollback();
+            self.state.oversize = None;
             cx.fatal.get_or_insert(RunError::Callback {
                 call: name,
                 component: cx.name_of(id).to_owned(),
@@ -269,6 +271,9 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
                     return any;
                 }
                 self.flush_task(self.flushed, epoch, cx, sink);
+                if cx.fatal.is_some() {
+                    return true;
+                }
                 self.flushed += 1;
                 any = true;
             }
@@ -295,6 +300,10 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
                         bolt.close(epoch, mark, out)
                     }),
                 }
+                if cx.fatal.is_some() {
+                    // It has not closed, and is not to say so.
+                    return true;
+                }
                 self.closing += 1;
                 any = true;
             }
@@ -314,7 +323,7 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
         let mut any = false;
         for task in 0..self.bolts.len() {
             let due = self.wakes[task].is_some_and(|at| at <= cx.now.mono);
-            if due && epoch < horizon && !self.any_full(cx) {
+            if due && epoch < horizon && !self.any_full(cx) && cx.fatal.is_none() {
                 self.wakes[task] = None;
                 let now = cx.now.mono;
                 self.call("timer", task, epoch, cx, sink, &mut |bolt, out| bolt.timer(now, out));

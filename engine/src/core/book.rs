@@ -13,7 +13,6 @@ use super::port::{Ended, Run};
 use super::shared::Shared;
 use super::{Epoch, Nanos, TaskId, VerdictOp};
 use crate::batch::{Batch, cut};
-use crate::config::Exhausted;
 use crate::grouping::CopyItem;
 
 /// A root without a verdict.
@@ -164,9 +163,6 @@ impl<B: Batch> Book<B> {
             self.epochs.add(root.epoch, -1);
             let (task, bytes) = (root.task, root.items.size());
             self.free.push(slot);
-            if cx.plan.config.exactly_once() && cx.plan.config.exhausted == Exhausted::Stop {
-                cx.exhausted(root.task, root.epoch, root.attempt, reason);
-            }
             let item = Box::new(std::mem::take(&mut root.items));
             cx.bury(root.task, root.epoch, root.attempt, Arc::clone(reason), item);
             return Some(Ended::Dead { task, bytes });

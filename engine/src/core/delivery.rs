@@ -154,6 +154,8 @@ impl<B: Batch> AnyDelivery for Delivery<B> {
         other.runs.clone_from(&self.runs);
         other.tuples = self.tuples;
         other.bytes = self.size();
+        // All of it is in that sum: no part has gained anything since.
+        other.last = (usize::MAX, 0);
         Some(Box::new(other))
     }
 

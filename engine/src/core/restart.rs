@@ -157,16 +157,31 @@ impl Coordinator {
     /// `close` or `timer` that failed, items or a worker that panicked or were lost may; all else
     /// may not), it has started [`restarts`](crate::Config::restarts) incarnations at this epoch
     /// already, the topology was told to stop, or some spout cannot go back.
-    pub fn restart(&mut self, now: Nanos, cause: RunError) -> Result<Resume, RunError> {
+    pub fn restart(&mut self, now: Nanos, mut cause: RunError) -> Result<Resume, RunError> {
         let epoch = self.told_closed;
         let Some(why) = identity(&cause, epoch) else { return Err(cause) };
         if self.finished || self.plan.config.restarts == 0 {
             return Err(cause);
         }
-        let Some(places) = self.places() else { return Err(cause) };
+        let places = match self.places() {
+            Ok(places) => places,
+            Err(task) => {
+                // What fails in user code is told as it is, whether or not the spouts can go back.
+                if matches!(cause, RunError::Crashed { .. }) {
+                    let component = &self.plan.components[self.plan.component_of(task) as usize];
+                    let (name, task) = (&component.name, task - component.first_task);
+                    cause.note(&format!(
+                        "; no new incarnation, since {name}[{task}] gives no `position` to go back to"
+                    ));
+                }
+                return Err(cause);
+            }
+        };
         self.memory.causes.retain(|(.., at), _| *at >= epoch);
         let times = self.memory.causes.entry(why).or_default();
         if *times >= self.plan.config.restarts {
+            let why = format!("; {times} new incarnations for that at epoch {epoch} were in vain");
+            cause.note(&why);
             return Err(cause);
         }
         *times += 1;
@@ -198,29 +213,31 @@ impl Coordinator {
         Ok(Resume { incarnation: self.incarnation, epoch, watermark, places, reached, cause })
     }
 
-    /// Where each spout task goes on; `None` where one of them cannot.
-    fn places(&self) -> Option<Vec<Option<Place>>> {
+    /// Where each spout task goes on; or the first that cannot.
+    fn places(&self) -> Result<Vec<Option<Place>>, TaskId> {
         let mut all = vec![None; self.plan.component_of.len()];
         if !self.memory.begun {
-            return Some(all);
+            return Ok(all);
         }
         for component in self.plan.components.iter().filter(|c| c.spout) {
             for task in component.first_task..component.first_task + component.tasks {
                 // Of the places that it came to no sooner than this epoch the first: all that was
                 // stamped below is before it, all else after it.
-                let (at, place) = self.memory.places[task as usize].front()?;
-                if *at < self.told_closed && self.plan.config.tracked() {
-                    return None;
-                }
-                all[task as usize] = Some(place.clone()?);
+                let front = self.memory.places[task as usize].front();
+                let fits = |at: Epoch| at >= self.told_closed || !self.plan.config.tracked();
+                let place = front.filter(|(at, _)| fits(*at)).and_then(|(_, place)| place.clone());
+                all[task as usize] = Some(place.ok_or(task)?);
             }
         }
-        Some(all)
+        Ok(all)
     }
 }
 
 /// What makes two causes the same one; `None` for a cause that no new incarnation can mend.
 fn identity(cause: &RunError, resumed: Epoch) -> Option<Cause> {
+    if !cause.may_pass() {
+        return None;
+    }
     match cause {
         RunError::Callback { call, component, task, epoch, .. } => {
             Some((0, component.clone(), *task, call, *epoch))

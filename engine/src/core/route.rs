@@ -9,7 +9,7 @@ use super::port::{Run, Span};
 use super::shared::Shared;
 use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, Plan, TaskId, WorkerId};
 use crate::batch::{Batch, Places};
-use crate::grouping::{CopyItem, Rule};
+use crate::grouping::{CopyItem, HashAll, Rule};
 use crate::key::slot_of;
 use crate::report::Reason;
 
@@ -18,6 +18,8 @@ pub(crate) struct EdgeDef<B: Batch> {
     pub(crate) id: EdgeId,
     pub(crate) to: ComponentId,
     pub(crate) rule: Rule<B>,
+    /// What the checking mode is to see of the items.
+    pub(crate) print: Option<HashAll<B>>,
     pub(crate) copy: Option<CopyItem<B>>,
 }
 
@@ -56,6 +58,7 @@ pub(crate) struct Edge<B: Batch> {
     id: EdgeId,
     to: ComponentId,
     rule: Rule<B>,
+    print: Option<HashAll<B>>,
     copy: Option<CopyItem<B>>,
     first_task: TaskId,
     tasks: u32,
@@ -122,6 +125,7 @@ impl<B: Batch> Edge<B> {
             id: def.id,
             to: def.to,
             rule: def.rule.clone(),
+            print: def.print.clone(),
             copy,
             first_task: to.first_task,
             tasks: to.tasks,
@@ -161,6 +165,10 @@ impl<B: Batch> Edge<B> {
         for open in &mut self.open {
             open.last = NO_RUN;
         }
+        if !matches!(self.rule, Rule::All(_)) {
+            self.choose(items, tags.lineages);
+        }
+        self.check(items, tags.lineages, epoch, cx);
         if let Rule::All(copy) = self.rule {
             let len = items.len();
             for task in 0..self.tasks {
@@ -174,8 +182,6 @@ impl<B: Batch> Edge<B> {
             self.seal_full(cx);
             return;
         }
-        self.choose(items, tags.lineages);
-        self.check(tags.lineages, epoch, cx);
         let len = items.len();
         let mut placer = Placer { edge: self, tags, span: 0, roots, epoch, cx };
         match copy {
@@ -303,19 +309,26 @@ impl<B: Batch> Edge<B> {
         self.chosen.extend(picks.map(|pick| u32::try_from(pick).unwrap_or(0)));
     }
 
-    /// The checking mode: whether user code sends each item where it sent it before.
-    fn check(&self, lineages: &[u64], epoch: Epoch, cx: &mut Shared) {
+    /// The checking mode: whether each item is what it was before, and user code sends it where it
+    /// sent it before.
+    fn check(&mut self, items: &B, lineages: &[u64], epoch: Epoch, cx: &mut Shared) {
         let Some(check) = &mut cx.check else { return };
-        let place = 1 << 32 | u64::from(self.id);
-        let mut agrees = |(of, print): (&u64, u64)| check.agrees(epoch, *of, place, print);
-        let same = match self.rule {
-            Rule::Fields(_) => lineages.iter().zip(self.hashes.iter().copied()).all(&mut agrees),
-            Rule::Direct(_) => lineages
-                .iter()
-                .zip(self.chosen.iter().map(|&task| u64::from(task)))
-                .all(&mut agrees),
+        let mut agrees = |place: u64, prints: &mut dyn Iterator<Item = u64>| {
+            let place = place << 32 | u64::from(self.id);
+            lineages.iter().zip(prints).all(|(of, print)| check.agrees(epoch, *of, place, print))
+        };
+        let mut same = match self.rule {
+            Rule::Fields(_) => agrees(1, &mut self.hashes.iter().copied()),
+            Rule::Direct(_) => agrees(1, &mut self.chosen.iter().map(|&task| u64::from(task))),
             _ => true,
         };
+        if let Some(print) = &self.print {
+            let mut prints = Vec::with_capacity(items.len());
+            complete(&mut prints, items.len(), 0, &mut Vec::new(), &mut |prints| {
+                print(items, prints);
+            });
+            same &= agrees(2, &mut prints.into_iter());
+        }
         if !same {
             cx.differs(cx.plan.edges[self.id as usize].from, epoch);
         }

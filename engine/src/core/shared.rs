@@ -9,7 +9,7 @@ use super::check::Check;
 use super::message::{AckKind, AckOp, Change, FailOp, InitOp};
 use super::outbox::Outbox;
 use super::{ComponentId, Epoch, Nanos, Plan, TaskId, WorkerId};
-use crate::config::whole;
+use crate::config::{Exhausted, whole};
 use crate::report::{DeadLetter, EdgeCounters, Reason, RunError};
 
 /// The time of one step.
@@ -181,6 +181,10 @@ impl Shared {
         reason: Arc<Reason>,
         item: Box<dyn Any + Send>,
     ) {
+        let config = &self.plan.config;
+        if config.exactly_once() && config.exhausted == Exhausted::Stop {
+            self.exhausted(task, epoch, attempts, &reason);
+        }
         let component = self.name_of(task).to_owned();
         let index = self.index_of(task);
         self.dead.push(DeadLetter { component, task: index, epoch, attempts, reason, item });

@@ -150,7 +150,7 @@ impl Worker {
         topology: &Topology,
         me: WorkerId,
         waker: std::task::Waker,
-        from: &Resume,
+        from: &Arc<Resume>,
     ) -> Self {
         let mut worker = Worker::new(topology, me, from.incarnation, waker);
         worker.acker.forget_below(from.epoch);
@@ -161,7 +161,7 @@ impl Worker {
             seat.host.begin(from);
             (seat.frontier, seat.told_closed) = (from.epoch, from.epoch);
         }
-        worker.cx.resume = Some(Arc::new(from.clone()));
+        worker.cx.resume = Some(Arc::clone(from));
         worker
     }
 
@@ -253,19 +253,34 @@ impl Worker {
     fn work(&mut self, sink: &mut impl Sink) -> bool {
         let mut ran = self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
         ran |= self.keep_time(sink);
+        if self.failed() {
+            return ran;
+        }
         self.seal_lingering();
         ran |= self.run_one(sink);
+        if self.failed() {
+            return ran;
+        }
         ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));
         // A verdict may be what someone waited for.
         ran |= self.pass_on(sink);
         if !ran {
             ran = self.rest(sink);
         }
+        if self.failed() {
+            return ran;
+        }
         let now = self.cx.now.mono;
         if !ran || now >= self.last_report + REPORT_EVERY {
             self.report(!ran, sink);
         }
         ran
+    }
+
+    /// Whether something failed that ends this incarnation: from there on no user code is called, and
+    /// nothing is told that a new one would take for done.
+    fn failed(&self) -> bool {
+        self.cx.fatal.is_some()
     }
 
     /// What time brings: closes, timers, flushes, retries, time-outs, touches.
@@ -279,6 +294,9 @@ impl Worker {
             ran |= seat.host.timers(timers_below, &mut self.cx, sink);
             ran |= seat.host.flush(oldest(seat), false, &mut self.cx, sink);
             ran |= seat.host.retry(&mut self.cx);
+            if self.cx.fatal.is_some() {
+                return true;
+            }
         }
         if self.cx.tracked() {
             let plan = Arc::clone(&self.cx.plan);
@@ -387,6 +405,9 @@ impl Worker {
         let mut ran = false;
         for seat in &mut self.seats {
             ran |= seat.host.flush(oldest(seat), true, &mut self.cx, sink);
+            if self.cx.fatal.is_some() {
+                return true;
+            }
             seat.host.seal(None, &mut self.cx);
         }
         ran |= self.cx.outbox.offer(&mut |envelope| sink.offer(envelope));

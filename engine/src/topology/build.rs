@@ -45,6 +45,8 @@ pub struct TopologyBuilder {
     components: Vec<Declared>,
     edges: Vec<EdgePlan>,
     errors: Vec<BuildError>,
+    /// Edges of which the checking mode sees nothing but the number of tuples.
+    unchecked: Vec<EdgeId>,
 }
 
 impl fmt::Debug for TopologyBuilder {
@@ -65,6 +67,7 @@ impl TopologyBuilder {
             components: Vec::new(),
             edges: Vec::new(),
             errors: Vec::new(),
+            unchecked: Vec::new(),
         }
     }
 
@@ -240,6 +243,11 @@ impl TopologyBuilder {
             if component.finish.is_none() {
                 errors.push(BuildError::NotDone { component: name.clone() });
             }
+            let stateful = component.stateful || self.is_keyed(component);
+            let unseen = component.inputs.iter().any(|edge| self.unchecked.contains(edge));
+            if config.exactly_once() && config.check_ppm > 0 && stateful && unseen {
+                errors.push(BuildError::Unchecked { component: name.clone() });
+            }
             if component.spout && config.tracked() && !component.repeatable {
                 errors.push(BuildError::NotRepeatable { component: name.clone() });
             }
@@ -338,7 +346,10 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
             input: u32::try_from(self.inputs.len()).unwrap_or(u32::MAX),
             grouping: grouping.name(),
         });
-        let def = EdgeDef { id, to: self.id, rule: grouping.0, copy: stream.copy };
+        let Grouping(rule, print) = grouping;
+        let checked = print.is_some() || matches!(rule, Rule::Fields(_));
+        self.topology.unchecked.extend((!checked).then_some(id));
+        let def = EdgeDef { id, to: self.id, rule, print, copy: stream.copy };
         self.topology.components[stream.from as usize]
             .outgoing
             .push((stream.stream, Box::new(def)));

@@ -95,6 +95,16 @@ pub enum BuildError {
         /// The spout.
         component: String,
     },
+    /// The checking mode where it would see too little: tuples that are not keyed come into a bolt
+    /// that keeps state, and nothing tells one from another.
+    #[error(
+        "the checking mode cannot see what comes into {component}, which keeps state: let the \
+         groupings of its inputs be `checked_by` a hash of the items"
+    )]
+    Unchecked {
+        /// The bolt.
+        component: String,
+    },
     /// A setting is zero.
     #[error("{field} is 0: it must be at least 1")]
     Zero {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use streamwright::{Config, Epoch, EpochEnd, Grouping, Guarantee};
+use streamwright::{Config, Epoch, EpochEnd, Grouping, Guarantee, hash_key};
 
 use crate::parts::Item;
 
@@ -94,7 +94,7 @@ pub enum How {
 
 impl How {
     pub fn grouping(&self) -> Grouping<Items> {
-        match self {
+        let grouping = match self {
             How::Shuffle => Grouping::shuffle(),
             How::Fields => Grouping::fields(|item: &Item| item.key),
             How::All => Grouping::all(),
@@ -102,7 +102,10 @@ impl How {
             How::Direct => Grouping::direct(|item: &Item, tasks| item.direct(tasks)),
             How::Local => Grouping::local_or_shuffle(),
             How::Weighted(weights) => Grouping::weighted(weights.clone()),
-        }
+        };
+        grouping.checked_by(|item: &Item| {
+            hash_key(&(item.root, item.key, (item.path, item.weight, item.time)))
+        })
     }
 }
 

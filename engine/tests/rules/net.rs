@@ -152,6 +152,7 @@ impl Net {
                 return false;
             }
         };
+        let resume = std::sync::Arc::new(resume);
         let waker = || std::task::Waker::noop().clone();
         let workers = 0..topology.plan().config.workers;
         let new = workers.map(|me| Worker::resume(topology, me, waker(), &resume)).collect();

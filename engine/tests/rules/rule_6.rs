@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use streamwright::{Config, Exhausted, Grouping, Guarantee, RunError, Topology};
+use streamwright::{BuildError, Config, Exhausted, Grouping, Guarantee, RunError, Topology};
 
 use crate::dice::{Dice, each_seed};
 use crate::net::{MS, Net, Outcome};
@@ -13,7 +13,7 @@ use crate::rule_1::{one_verdict_each, replayed};
 
 type Counts = Arc<Mutex<HashMap<(u32, u64), u64>>>;
 
-fn exactly(workers: u32, change: impl FnOnce(&mut Config)) -> Config {
+pub fn exactly(workers: u32, change: impl FnOnce(&mut Config)) -> Config {
     settings(workers, |c| {
         c.guarantee = Guarantee::ExactlyOnce;
         c.attempts = 200;
@@ -322,6 +322,53 @@ fn rule_6_a_panic_in_a_keyed_bolt_is_no_failed_tuple() {
         panic!("{:?}", out.error)
     };
     assert_eq!((*call, component.as_str(), message.as_str()), ("execute", "k", "torn"));
+}
+
+/// Children of equal number and keys in another order than before: seen where a hash of the items is
+/// given, and where none is and the receiver keeps state, the mode refuses to say that it looked.
+#[test]
+fn rule_6_the_checking_mode_sees_the_order_of_items_or_says_that_it_cannot() {
+    let swap = |checked: bool, keyed: bool| {
+        let log = Log::default();
+        let mut builder = Topology::builder();
+        let l = log.clone();
+        let source = builder.spout("s", 1, move |cx| Source::count(&l, 0, cx, 10, 1));
+        let l = log.clone();
+        let middle = builder
+            .bolt("middle", 1, move |cx| {
+                let mut calls = 0;
+                Ok(Node::new(&l, 1, cx, move |item, out| {
+                    calls += 1;
+                    (0..2).for_each(|i| out.emit(Item { path: (i + calls) % 2, ..*item }));
+                    Ok(())
+                }))
+            })
+            .input(source, Grouping::shuffle())
+            .done();
+        let grouping =
+            if keyed { Grouping::<Items>::fields(|item| item.key) } else { Grouping::shuffle() };
+        let grouping =
+            if checked { grouping.checked_by(|item| item.root << 1 | item.path) } else { grouping };
+        let l = log.clone();
+        let _ = builder
+            .bolt("k", 2, move |cx| Node::sink(&l, 2, cx))
+            .input(middle, grouping)
+            .stateful()
+            .done();
+        let topology = builder.build(exactly(2, |c| c.check_ppm = 1_000_000));
+        topology.map(|topology| Net::new(&topology, 1, &log).run().error)
+    };
+    for keyed in [false, true] {
+        let error = swap(true, keyed).unwrap();
+        assert!(
+            matches!(&error, Some(RunError::NonDeterministic { component, .. }) if component == "middle"),
+            "{error:?}"
+        );
+    }
+    let errors = swap(false, false).unwrap_err();
+    assert_eq!(errors.errors(), [BuildError::Unchecked { component: "k".to_owned() }]);
+    // Of a keyed stream the keys are seen, and they are as they were.
+    assert_eq!(swap(false, true).unwrap(), None);
 }
 
 /// A middle bolt of a chain, as `make` has it, under the checking mode.

@@ -186,7 +186,7 @@ impl Running {
             self.ends[worker as usize] = with;
         }
         if let Some(error) = self.papers.failed.take() {
-            self.failed.get_or_insert(error);
+            RunError::keep_gravest(&mut self.failed, error);
         }
     }
 
@@ -195,6 +195,14 @@ impl Running {
         if self.coordinator.finished() {
             return;
         }
+        self.hear_wishes(now);
+        if self.asked == Stop::Now || self.failed.is_some() {
+            self.coordinator.stop(&mut self.hands);
+        }
+    }
+
+    /// How the run is to end, as far as anyone has said.
+    pub(super) fn hear_wishes(&mut self, now: Nanos) {
         let asked = self.papers.stop;
         if asked > self.asked {
             self.asked = asked;
@@ -206,12 +214,9 @@ impl Running {
         if self.drain_by.is_some_and(|by| now >= by) {
             self.asked = Stop::Now;
         }
-        if self.asked == Stop::Now || self.failed.is_some() {
-            self.coordinator.stop(&mut self.hands);
-        }
     }
 
-    fn publish(&mut self, now: Nanos, overrunning: &[(u32, u32, Nanos)]) {
+    pub(super) fn publish(&mut self, now: Nanos, overrunning: &[(u32, u32, Nanos)]) {
         let new_stalls = self.coordinator.take_stalls();
         let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         status.elapsed = Duration::from_nanos(now);

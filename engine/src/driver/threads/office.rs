@@ -80,9 +80,7 @@ impl Desk {
     }
 
     pub(crate) fn fail(&self, error: RunError) {
-        self.urgently(|papers| {
-            papers.failed.get_or_insert(error);
-        });
+        self.urgently(|papers| RunError::keep_gravest(&mut papers.failed, error));
     }
 
     pub(crate) fn ended(&self, worker: WorkerId, with: Option<(WorkerFigures, WorkerStats)>) {

@@ -46,13 +46,12 @@ impl Running {
         // Words of the incarnation to come: what hears them stops.
         stop_all(&self.office);
         let home = self.send_home();
-        // What else failed as all fell is of the past; but for the handler of dead letters, which
-        // goes on.
-        self.failed = self.failed.take().filter(|e| matches!(e, RunError::DeadLetters { .. }));
+        // What else failed as all fell, and might have passed, is of the past.
+        self.failed = self.failed.take().filter(|error| !error.may_pass());
         if !home {
             self.failed = Some(self.stuck(&resume.cause));
         }
-        if self.failed.is_some() || self.papers.stop == Stop::Now {
+        if self.failed.is_some() || self.asked == Stop::Now {
             // `heed` ends the run. Nobody is left to hear it, or nobody who would listen.
             return;
         }
@@ -80,12 +79,15 @@ impl Running {
         let start = self.office.watch.mono();
         let drain = whole(self.office.plan.config.drain.max(GRACE));
         while !self.threads.iter().all(std::thread::JoinHandle::is_finished) {
-            let stop = self.papers.stop == Stop::Now || self.drain_by.is_some_and(|by| start >= by);
-            let patience: Nanos = if stop { whole(GRACE) } else { drain };
-            if self.office.watch.mono().saturating_sub(start) >= patience {
+            let now = self.office.watch.mono();
+            self.hear_wishes(now);
+            let patience: Nanos = if self.asked == Stop::Now { whole(GRACE) } else { drain };
+            if now.saturating_sub(start) >= patience {
                 return false;
             }
             self.read(GRAIN);
+            let overrunning = self.office.watch.overrunning(whole(self.office.plan.config.overrun));
+            self.publish(now, &overrunning);
         }
         for thread in self.threads.drain(..) {
             // A panic of the thread was caught inside of it.
