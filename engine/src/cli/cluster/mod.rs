@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use streamwright::sim::{
-    Cluster, Cost, Event, Fault, Faults, Link, Node, Overhead, Sim, SimError, nearest,
+    Cluster, Cost, Event, Fault, Faults, Link, Node, Overhead, Sim, SimError,
 };
 
 use super::exit::Exit;
+use crate::nearest::nearest;
 use place::{Step, line_of};
 use schema::{File, Time};
 

@@ -50,8 +50,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-#[doc(hidden)]
-pub use check::nearest;
 pub use cluster::{Cluster, Cost, Link, Node, Overhead};
 pub use error::{Cause, SimError};
 pub use faults::{Event, Fault, Faults};
