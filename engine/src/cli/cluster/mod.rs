@@ -81,8 +81,8 @@ impl Scenario {
         u32::try_from(named.unwrap_or(cores).max(1)).unwrap_or(u32::MAX)
     }
 
-    /// The simulation that it asks for; `seed` is that of the command line.
-    pub(super) fn sim(&self, seed: u64) -> Result<Sim, Refusal> {
+    /// The simulation that it asks for; `seed` is that of the command line, which wins.
+    pub(super) fn sim(&self, seed: Option<u64>) -> Result<Sim, Refusal> {
         let file = &self.file;
         let mut links = Vec::new();
         for (at, link) in file.links.iter().enumerate() {
@@ -99,7 +99,8 @@ impl Scenario {
             links,
             local: local.unwrap_or(Link::INSTANT),
         };
-        let mut sim = Sim::new(cluster).seed(file.seed.unwrap_or(seed)).faults(self.faults()?);
+        let seed = seed.or(file.seed).unwrap_or(0);
+        let mut sim = Sim::new(cluster).seed(seed).faults(self.faults()?);
         for (component, cost) in &file.cost {
             let call = cost.call.map_or(Duration::ZERO, |time| time.0);
             sim = sim.cost(component, Cost { tuple: cost.tuple.0, call });
