@@ -63,6 +63,11 @@ impl Calendar {
         self.put(at, due(place));
     }
 
+    /// All parcels in the store.
+    pub(super) fn parcels(&self) -> impl Iterator<Item = &Parcel> {
+        self.parcels.iter().flatten()
+    }
+
     pub(super) fn next(&mut self) -> Option<(Nanos, Due)> {
         self.heap.pop().map(|Reverse((at, _, due))| (at, due))
     }

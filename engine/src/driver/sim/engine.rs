@@ -27,7 +27,7 @@ use crate::topology::Topology;
 /// Reports are gathered for so long before the coordinator looks at the time.
 pub(super) const GATHER: Nanos = 500_000;
 
-/// Events between two looks at the flag that stops the run from outside.
+/// Events between two looks at the flag that stops the run from outside, and at the books.
 const LOOK: u64 = 1024;
 
 /// A run.
@@ -125,7 +125,7 @@ impl<'a> Engine<'a> {
     /// Runs to the end.
     pub(super) fn run(mut self, letters: Option<Handler>) -> Result<Outcome, SimError> {
         self.desk.letters = Letters::new(letters);
-        let outcome = self.events();
+        let outcome = self.events().and_then(|()| self.audit());
         for slot in (0..).take(self.seats.len()) {
             let times = self.seats[slot as usize].times();
             self.retire(slot, times);
@@ -150,8 +150,13 @@ impl<'a> Engine<'a> {
                 return Err(SimError::NoEnd { holds, events, at: self.at(), seed: self.seed });
             }
             self.net.now = at;
-            if self.events.is_multiple_of(LOOK) && self.told_to_stop() {
-                self.stop();
+            if self.events.is_multiple_of(LOOK) {
+                if self.told_to_stop() {
+                    self.stop();
+                }
+                if cfg!(debug_assertions) {
+                    self.audit()?;
+                }
             }
             self.serve(at, due)?;
             if let Some(error) = self.desk.letters.failed.take() {

@@ -20,6 +20,7 @@
 //! random number or a look at the wall clock makes a run that cannot be repeated. A
 //! [`TaskContext`](crate::TaskContext)'s waker works, where it is called from within the run.
 
+mod audit;
 mod calendar;
 mod check;
 mod clock;

@@ -158,10 +158,10 @@ impl Net {
         self.chancy && at < self.chances_until
     }
 
-    /// Sends a batch at `leave`, for which there is a place.
+    /// Sends a batch at `leave`; `count` says whether it has its place.
     pub(super) fn batch(
         &mut self,
-        mut envelope: Envelope,
+        (mut envelope, count): (Envelope, Count),
         (from, to): (Slot, Slot),
         sender: ComponentId,
         leave: Nanos,
@@ -176,9 +176,6 @@ impl Net {
         traffic.batches += 1;
         traffic.tuples += tuples;
         traffic.bytes = traffic.bytes.saturating_add(bytes);
-        // What an old incarnation sends is on its way, and counts nowhere.
-        let count =
-            if envelope.incarnation == self.incarnation { Count::Full } else { Count::Extra };
         if count == Count::Full || from == to {
             let node = self.node(from);
             self.nodes[node].hold(bytes);

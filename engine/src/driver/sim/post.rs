@@ -1,6 +1,6 @@
 //! What travels in a simulated cluster.
 
-use crate::core::{Body, Envelope, In, Loss, Message, Order, Report};
+use crate::core::{Body, ComponentId, Envelope, In, Loss, Message, Order, Report};
 
 /// The number of a seat: the place of one worker, on one node. A worker that is moved by a crash has
 /// a new one, while the old one may live on where nobody reaches it.
@@ -24,10 +24,10 @@ pub(super) struct Parcel {
 /// How a batch counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// It holds a place of its queue since it was sent.
+    /// It holds a place of its queue since it was sent: of the life that its seat had then.
     Full,
-    /// A copy that the network made, or a batch of an incarnation before: it takes a place only as it
-    /// is taken in, where it or its like goes at once.
+    /// A copy that the network made, or a batch for a seat that has gone on to its next life: it takes
+    /// a place only as it is taken in, where it or its like goes at once.
     Extra,
 }
 
@@ -56,6 +56,16 @@ impl Post {
                 Body::Verdicts(_) => 3,
             },
             Post::Word(_) | Post::Report(_) => 4,
+        }
+    }
+
+    /// Of a batch, or of one that was lost: the component whose queue has a place for it, and the
+    /// incarnation that sent it.
+    pub(super) fn place(&self) -> Option<(ComponentId, u64)> {
+        match self {
+            Post::Batch(envelope) => Some((envelope.component, envelope.incarnation)),
+            Post::Lost(loss) => Some((loss.component, loss.incarnation)),
+            _ => None,
         }
     }
 

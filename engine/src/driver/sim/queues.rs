@@ -118,6 +118,12 @@ impl Queues {
         bytes
     }
 
+    /// Places taken in one queue, and the batches that wait there.
+    pub(super) fn of(&self, slot: Slot, component: ComponentId) -> (u64, u64) {
+        let queue = &self.queues[self.at(slot, component)];
+        (u64::from(queue.taken), queue.bytes.len() as u64)
+    }
+
     /// Places taken in the queues of these seats.
     pub(super) fn taken(&self, slots: &[Slot]) -> u64 {
         let of = |&slot: &Slot| {
