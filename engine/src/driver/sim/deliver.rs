@@ -65,17 +65,15 @@ impl Engine<'_> {
         }
     }
 
-    /// A place of a queue is free: whoever was refused hears of it.
+    /// A place of a queue is free: whoever was refused hears of it, as far away as it is.
     pub(super) fn free(&mut self, slot: Slot, component: u32) {
         let mut wake = std::mem::take(&mut self.wake);
-        self.net.queues.free(slot, component, &mut wake);
+        let now = self.net.now;
+        self.net.queues.free((slot, component), now, &mut wake);
         for sender in wake.drain(..) {
-            let far = self.net.node_of[sender as usize] != self.net.node_of[slot as usize];
-            if far {
-                let at = self.net.now.saturating_add(self.net.latency(slot, sender));
-                self.net.calendar.put(at, Due::Room(sender));
-            } else {
-                self.call(sender);
+            match self.net.way(slot, sender) {
+                0 => self.call(sender),
+                way => self.net.calendar.put(now.saturating_add(way), Due::Room(sender)),
             }
         }
         self.wake = wake;

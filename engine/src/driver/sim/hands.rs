@@ -114,7 +114,12 @@ impl Sink for Hands<'_> {
         // given up have theirs among themselves.
         let mut count = Count::Extra;
         if envelope.incarnation == self.net.lives[to as usize] {
-            if !self.net.queues.take(to, envelope.component, from) {
+            let later = self.net.way(to, from);
+            let (at, now) = ((to, envelope.component), self.leave());
+            if let Err(known) = self.net.queues.take(at, (from, later), now) {
+                if let Some(known) = known {
+                    self.net.room(from, known);
+                }
                 return Err(envelope);
             }
             count = Count::Full;

@@ -16,6 +16,10 @@
 //! replays, epochs, time-outs by a clock that stands while a worker is long in one step.
 //!
 //! # What is not
+//! That a place of a queue is free is known to a sender as word of it has travelled the link's latency;
+//! that another sender took it, at once. No fault of the network touches such words, nor used-up
+//! memory on its way back.
+//!
 //! User code must be a function of what the engine gives it: a spout with a thread of its own, a
 //! random number or a look at the wall clock makes a run that cannot be repeated. A
 //! [`TaskContext`](crate::TaskContext)'s waker works, where it is called from within the run.

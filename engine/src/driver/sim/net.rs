@@ -38,6 +38,8 @@ pub(super) struct Net {
     pub(super) queues: Queues,
     /// Mail that each seat has not taken in yet.
     pub(super) inboxes: Vec<Vec<Parcel>>,
+    /// For each seat, when it was last to know of a free place.
+    rooms: Vec<Nanos>,
     pub(super) stats: FaultStats,
     pairs: Vec<Pair>,
     /// The way to and from the coordinator.
@@ -99,6 +101,7 @@ impl Net {
             nodes,
             queues: Queues::new(plan.config.workers, plan.components.len(), plan.config.queue),
             inboxes: node_of.iter().map(|_| Vec::new()).collect(),
+            rooms: vec![0; seats],
             stats: FaultStats::default(),
             addresses: vec![(0..).take(node_of.len()).collect()],
             incarnation: super::incarnation::FIRST,
@@ -132,6 +135,7 @@ impl Net {
         let slot = self.node_of.len();
         self.node_of.push(node);
         self.inboxes.push(Vec::new());
+        self.rooms.push(0);
         // Of no incarnation yet: its first word begins it.
         self.lives.push(super::incarnation::FIRST);
         self.queues.grow(self.node_of.len());
@@ -151,6 +155,19 @@ impl Net {
             self.office
         } else {
             self.pair(from, to).latency
+        }
+    }
+
+    /// The time until one seat hears of what happens at another.
+    pub(super) fn way(&mut self, from: Slot, to: Slot) -> Nanos {
+        if from == to { 0 } else { self.latency(from, to) }
+    }
+
+    /// A seat will know at `at` of a place that is free.
+    pub(super) fn room(&mut self, slot: Slot, at: Nanos) {
+        // It may be refused more than once until then.
+        if std::mem::replace(&mut self.rooms[slot as usize], at) != at {
+            self.calendar.put(at, Due::Room(slot));
         }
     }
 
