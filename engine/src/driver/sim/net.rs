@@ -200,6 +200,9 @@ impl Net {
         let (component, epoch) = (envelope.component, envelope.epoch);
         self.trace.words(&[leave, 1 << 32 | u64::from(from), u64::from(to)]);
         self.trace.words(&[u64::from(component), epoch, tuples, bytes]);
+        for run in envelope.body.tracks() {
+            self.trace.word(run.track.get());
+        }
         if let Some(drop) = &self.drop {
             let dice = &mut self.dice;
             self.stats.lost_tuples += envelope.body.lose(&mut || drop.draw(dice));
