@@ -63,6 +63,12 @@ impl Calendar {
         self.put(at, due(place));
     }
 
+    /// Takes out the parcels of one sender that leave after `now`: they will not come due.
+    pub(super) fn recall(&mut self, from: Slot, now: Nanos) -> Vec<Parcel> {
+        let later = |parcel: &mut Parcel| parcel.from == from && parcel.leave > now;
+        self.parcels.iter_mut().filter_map(|place| place.take_if(later)).collect()
+    }
+
     /// All parcels in the store.
     pub(super) fn parcels(&self) -> impl Iterator<Item = &Parcel> {
         self.parcels.iter().flatten()

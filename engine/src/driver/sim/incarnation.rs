@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::engine::Engine;
 use super::error::{Cause, SimError};
 use super::hands::Office;
-use super::post::{COORDINATOR, Parcel, Post, Slot};
+use super::post::{COORDINATOR, Count, Parcel, Post, Slot};
 use super::seat::{At, Seat};
 use crate::core::{Nanos, Order, Word, Worker};
 use crate::report::{RunError, WorkerStats};
@@ -41,9 +41,10 @@ impl Engine<'_> {
         self.net.trace.words(&[self.net.now, 20 << 32, node as u64]);
         let slots = self.here(node);
         let mut first = None;
-        for slot in slots {
-            let lives = self.seats[slot as usize].at != At::Stopped;
-            self.kill(slot);
+        let lived: Vec<bool> =
+            slots.iter().map(|&slot| self.seats[slot as usize].at != At::Stopped).collect();
+        self.strike(&slots);
+        for (slot, lives) in slots.into_iter().zip(lived) {
             if self.current(slot) && lives {
                 first = first.or(Some(self.seats[slot as usize].worker));
                 if self.coordinator.finished() {
@@ -174,6 +175,31 @@ impl Engine<'_> {
         }
         self.repeats += old.repeats();
         old.dismantle();
+    }
+
+    /// Workers are gone at this very time, in the middle of their steps: what would have left later in
+    /// those does not leave. (What their code did to the outside it did as the step began.)
+    fn strike(&mut self, slots: &[Slot]) {
+        for &slot in slots {
+            self.kill(slot);
+        }
+        let now = self.net.now;
+        for &slot in slots {
+            for Parcel { from, to, bytes, count, post, .. } in self.net.calendar.recall(slot, now) {
+                self.net.trace.words(&[now, 23 << 32 | u64::from(from), u64::from(to)]);
+                if matches!(post, Post::Batch(_)) {
+                    let node = self.net.node_of[from as usize] as usize;
+                    self.net.nodes[node].release(bytes, count);
+                }
+                if let Some((component, life)) = post.place()
+                    && count == Count::Full
+                    && life == self.net.lives[to as usize]
+                    && self.workers[to as usize].is_some()
+                {
+                    self.free(to, component);
+                }
+            }
+        }
     }
 
     /// The worker of a seat is gone, with all that it had.

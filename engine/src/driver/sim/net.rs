@@ -209,7 +209,7 @@ impl Net {
         }
         let parcel = |envelope, count| {
             let post = Post::Batch(envelope);
-            Parcel { from, to, bytes, count, post }
+            Parcel { from, to, leave, bytes, count, post }
         };
         if from == to {
             // It has no way to go: the worker takes it in at its next step.
@@ -260,7 +260,7 @@ impl Net {
         }
         let kind = 2 + post.lane() as u64;
         self.trace.words(&[leave, kind << 32 | u64::from(from), u64::from(to), bytes]);
-        let parcel = |post| Parcel { from, to, bytes, count: Count::Full, post };
+        let parcel = |post| Parcel { from, to, leave, bytes, count: Count::Full, post };
         let mut late = 0;
         if self.chances(leave) {
             let lossy = post.lossy();
@@ -290,7 +290,7 @@ impl Net {
     /// Something is lost on its way. The receiver of a batch learns of it later, and only then its
     /// place is free.
     fn lose(&mut self, parcel: Parcel, leave: Nanos) {
-        let Parcel { from, to, bytes, count, post } = parcel;
+        let Parcel { from, to, bytes, count, post, .. } = parcel;
         let Post::Batch(envelope) = post else {
             self.stats.lost_messages += 1;
             return;
@@ -306,13 +306,14 @@ impl Net {
         let most = 2 * self.latency(from, to) + self.delay + NOTICE;
         let at = leave.saturating_add(1 + self.dice.below(most));
         let at = self.reachable(from, to, at, false).unwrap_or(at);
-        let parcel = Parcel { from, to, bytes: 0, count, post: Post::Lost(loss) };
+        let parcel = Parcel { from, to, leave, bytes: 0, count, post: Post::Lost(loss) };
         self.calendar.parcel(at, parcel, Due::Arrive);
     }
 
     /// Brings a parcel to its link at `leave`.
-    fn send(&mut self, parcel: Parcel, leave: Nanos) {
+    fn send(&mut self, mut parcel: Parcel, leave: Nanos) {
         let Parcel { from, to, .. } = parcel;
+        parcel.leave = leave;
         let wire =
             from != COORDINATOR && to != COORDINATOR && { self.pair(from, to).bandwidth.is_some() };
         if wire && leave > self.now {

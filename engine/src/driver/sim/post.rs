@@ -1,6 +1,6 @@
 //! What travels in a simulated cluster.
 
-use crate::core::{Body, ComponentId, Envelope, In, Loss, Message, Order, Report};
+use crate::core::{Body, ComponentId, Envelope, In, Loss, Message, Nanos, Order, Report};
 
 /// The number of a seat: the place of one worker, on one node. A worker that is moved by a crash has
 /// a new one, while the old one may live on where nobody reaches it.
@@ -14,6 +14,8 @@ pub(super) const COORDINATOR: Slot = Slot::MAX;
 pub(super) struct Parcel {
     pub(super) from: Slot,
     pub(super) to: Slot,
+    /// When it leaves: in the middle of the step that sends it, or as it is sent again.
+    pub(super) leave: Nanos,
     /// Bytes on the wire, and in memory where it is a batch.
     pub(super) bytes: u64,
     /// Of a batch: how the engine counts it.
