@@ -105,6 +105,8 @@ impl Engine<'_> {
                 && let Some(node) = self.refuge(now)
             {
                 left.push(*slot);
+                let old = &mut self.net.nodes[self.net.node_of[*slot as usize] as usize];
+                old.workers = old.workers.saturating_sub(1);
                 let worker = self.seats[*slot as usize].worker;
                 *slot = self.net.new_slot(node);
                 self.seats.push(Seat::new(worker, now));
@@ -127,7 +129,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// The reachable node with the fewest workers.
+    /// The reachable node with the fewest workers of the incarnation in force.
     fn refuge(&self, now: Nanos) -> Option<u32> {
         let reachable = |node: &&super::node::NodeState| node.windows.down_until(now).is_none();
         let nodes = (0..).zip(&self.net.nodes);
