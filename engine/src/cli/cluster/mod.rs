@@ -170,6 +170,7 @@ impl Scenario {
             delay: file.delay.map_or(Duration::ZERO, |time| time.0),
             reorder: file.reorder,
             until: file.until.map(|time| time.0),
+            detection: file.detection.map_or(Faults::default().detection, |time| time.0),
             unreachable_after: file.unreachable_after.map(|time| time.0),
             events,
         })

@@ -117,6 +117,7 @@ pub(super) struct Faults {
     pub(super) delay: Option<Time>,
     pub(super) reorder: bool,
     pub(super) until: Option<Time>,
+    pub(super) detection: Option<Time>,
     pub(super) unreachable_after: Option<Time>,
 }
 

@@ -27,6 +27,8 @@ pub(super) enum Due {
     Fault(u32),
     /// A node has been unreachable for too long.
     GiveUp(u32),
+    /// The coordinator learns of a crash, by its place among those so far.
+    Noticed(u32),
     /// The topology is told to drain.
     Drain,
     /// The topology is told to stop.

@@ -68,6 +68,7 @@ pub(super) fn faults(faults: &Faults, nodes: usize) -> Result<(), SimError> {
         return Err(SimError::Chance { field, chance });
     }
     time(|| "delay".to_owned(), faults.delay)?;
+    time(|| "detection".to_owned(), faults.detection)?;
     time(|| "until".to_owned(), faults.until.unwrap_or_default())?;
     time(|| "unreachable_after".to_owned(), faults.unreachable_after.unwrap_or_default())?;
     for (at, fault) in faults.events.iter().enumerate() {

@@ -34,6 +34,14 @@ impl Engine<'_> {
                 }
                 return Ok(());
             }
+            Post::Failed(..) => {
+                let Post::Failed(incarnation, error) = parcel.post else { return Ok(()) };
+                if incarnation != self.net.incarnation {
+                    // One of an old incarnation: nobody waits for it.
+                    return Ok(());
+                }
+                return self.restart(error, None).map_err(|error| self.failed(error));
+            }
             Post::Batch(_) => {
                 let node = self.net.node_of[from as usize] as usize;
                 self.net.nodes[node].release(bytes, count);
@@ -44,7 +52,8 @@ impl Engine<'_> {
                 self.net.nodes[node].hold(bytes);
                 self.net.inboxes[to as usize].push(parcel);
                 self.call(to);
-                return self.check_memory(node);
+                self.check_memory(node);
+                return Ok(());
             }
             _ => {}
         }
@@ -55,13 +64,10 @@ impl Engine<'_> {
         Ok(())
     }
 
-    pub(super) fn check_memory(&mut self, node: usize) -> Result<(), SimError> {
-        match self.net.nodes[node].over.take() {
-            None => Ok(()),
-            Some(bytes) => {
-                let memory = self.net.nodes[node].memory();
-                self.crash(node, Cause::Memory { bytes, memory })
-            }
+    pub(super) fn check_memory(&mut self, node: usize) {
+        if let Some(bytes) = self.net.nodes[node].over.take() {
+            let memory = self.net.nodes[node].memory();
+            self.crash(node, Cause::Memory { bytes, memory });
         }
     }
 

@@ -34,6 +34,8 @@ const LOOK: u64 = 1024;
 pub(super) struct Engine<'a> {
     pub(super) sim: &'a Sim,
     pub(super) topology: &'a Topology,
+    /// Nodes that crashed or were given up.
+    pub(super) notices: Vec<incarnation::Notice>,
     /// What the incarnation in force began with, if it is not the first.
     pub(super) resume: Option<Arc<Resume>>,
     pub(super) seed: u64,
@@ -88,6 +90,7 @@ impl<'a> Engine<'a> {
         Ok(Engine {
             sim,
             topology,
+            notices: Vec::new(),
             resume: None,
             seed: sim.seed,
             net,
@@ -227,19 +230,20 @@ impl<'a> Engine<'a> {
             Due::Room(slot) => self.call(slot),
             Due::Tick if now == self.tick_at => self.coordinate(),
             Due::Tick => {}
-            Due::Fault(at) => self.fault(at)?,
-            Due::GiveUp(node) => self.give_up(node as usize)?,
+            Due::Fault(at) => self.fault(at),
+            Due::GiveUp(node) => self.give_up(node as usize),
+            Due::Noticed(at) => self.noticed(at)?,
             Due::Drain => self.drain(now),
             Due::Stop => self.stop(),
         }
         Ok(())
     }
 
-    fn fault(&mut self, at: u32) -> Result<(), SimError> {
+    fn fault(&mut self, at: u32) {
         match self.sim.faults.events[at as usize].event {
             Event::Crash { node } => self.crash(node, Cause::Scenario),
             // Known to the network and the nodes from the start.
-            Event::Unreachable { .. } | Event::Slow { .. } => Ok(()),
+            Event::Unreachable { .. } | Event::Slow { .. } => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! What travels in a simulated cluster.
 
 use crate::core::{Body, ComponentId, Envelope, In, Loss, Message, Nanos, Order, Report};
+use crate::report::RunError;
 
 /// The number of a seat: the place of one worker, on one node. A worker that is moved by a crash has
 /// a new one, while the old one may live on where nobody reaches it.
@@ -42,6 +43,8 @@ pub(super) enum Post {
     /// A batch to this end that was lost, and is known to be.
     Lost(Loss),
     Report(Report),
+    /// A worker of this incarnation has failed: after all that it reported.
+    Failed(u64, RunError),
 }
 
 /// Lanes between two ends: of one lane nothing overtakes, unless the scenario says so.
@@ -57,7 +60,7 @@ impl Post {
                 Body::Acks(_) | Body::Fail(_) => 2,
                 Body::Verdicts(_) => 3,
             },
-            Post::Word(_) | Post::Report(_) => 4,
+            Post::Word(_) | Post::Report(_) | Post::Failed(..) => 4,
         }
     }
 
@@ -96,18 +99,19 @@ impl Post {
                 let changes = report.changes.clone();
                 Some(Post::Report(Report { changes, ..*report }))
             }
+            Post::Failed(incarnation, error) => Some(Post::Failed(*incarnation, error.clone())),
             Post::Batch(_) | Post::Lost(_) => None,
         }
     }
 
-    /// As a step takes it in; a report goes to the coordinator instead.
+    /// As a step takes it in; what goes to the coordinator is none.
     pub(super) fn input(self) -> Option<In> {
         match self {
             Post::Batch(envelope) => Some(In::Batch(envelope)),
             Post::Message(message) => Some(In::Message(message)),
             Post::Word(order) => Some(In::Word(order)),
             Post::Lost(loss) => Some(In::Lost(loss)),
-            Post::Report(_) => None,
+            Post::Report(_) | Post::Failed(..) => None,
         }
     }
 

@@ -64,7 +64,10 @@ impl Engine<'_> {
         std::mem::swap(&mut seat.frees, &mut self.desk.frees);
         let status = match turn {
             Ok(status) => status,
-            Err(error) => return self.fail(slot, error),
+            Err(error) => {
+                self.fail(slot, error);
+                return Ok(());
+            }
         };
         seat.again |= status.ran;
         seat.wake_at = status.wake_at.unwrap_or(Nanos::MAX);
@@ -74,7 +77,7 @@ impl Engine<'_> {
             seat.stop = true;
             seat.figures = self.workers[slot as usize].as_mut().map(Worker::figures);
         }
-        self.check_memory(node)?;
+        self.check_memory(node);
         if self.wakers.any() {
             for woken in self.wakers.woken() {
                 self.call(woken);
