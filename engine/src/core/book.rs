@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use acker::{Delta, RootId};
+use acker::Delta;
 
 use super::ackers::ByRoot;
 use super::epochs::EpochCounts;

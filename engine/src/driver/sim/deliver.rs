@@ -10,7 +10,7 @@ use super::seat::At;
 impl Engine<'_> {
     pub(super) fn arrive(&mut self, parcel: Parcel) -> Result<(), SimError> {
         let now = self.net.now;
-        let Parcel { from, to, bytes, count, ref post } = parcel;
+        let Parcel { from, to, bytes, count, ref post, .. } = parcel;
         // Whoever is gone takes nothing in, but the word that begins the next life there.
         let mut refused = false;
         if to != COORDINATOR {

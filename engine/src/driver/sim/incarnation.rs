@@ -104,9 +104,9 @@ impl Engine<'_> {
         }
         let worker = self.seats[first as usize].worker;
         let error = RunError::Crashed { worker, message: format!("node {node} crashed, {cause}") };
-        let failed = |_| SimError::Crashed { node, cause, at, seed: self.seed };
-        let restarted = self.restart(error, away.then_some(node));
-        restarted.map_err(failed)
+        let seed = self.seed;
+        self.restart(error, away.then_some(node))
+            .map_err(|_| SimError::Crashed { node, cause, at, seed })
     }
 
     /// All is done: of workers that are gone, nobody will hear that they stopped.
