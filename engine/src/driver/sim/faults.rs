@@ -36,7 +36,10 @@ pub struct Faults {
     /// is told by its worker, in order with its reports.)
     pub detection: Duration,
     /// The workers of a node that is unreachable for longer than this are given up and begun anew on
-    /// other nodes; `None` for never.
+    /// other nodes; `None` for never. The old ones work on unheard until they are reached again. With
+    /// [`AtMostOnce`](crate::Guarantee::AtMostOnce), where that would do things twice, they hold a
+    /// lease instead: they stop by themselves so long after they were last reachable, before the new
+    /// ones begin.
     pub unreachable_after: Option<Duration>,
     /// What happens at set times.
     pub events: Vec<Fault>,

@@ -6,7 +6,7 @@
 //! the new one comes. What the old ones
 //! still send, and what is under way of them, arrives as ever, and is dropped by the core. Workers of
 //! a node that is given up as unreachable get seats on other nodes; the old ones live on there until
-//! they are reached again.
+//! they are reached again, but at most once, where they stop by themselves as they are given up.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,12 +60,16 @@ impl Engine<'_> {
         self.strike(&slots);
     }
 
-    /// A node has been unreachable for too long: its workers will go elsewhere.
+    /// A node has been unreachable for too long: its workers will go elsewhere. Where nothing may be
+    /// done twice, the old ones know that time as well, and stop; elsewhere they are fenced.
     pub(super) fn give_up(&mut self, node: usize) {
         self.net.trace.words(&[self.net.now, 21 << 32, node as u64]);
         let slots = self.here(node);
         if self.any_in_use(&slots) {
             self.notice(node, Cause::Unreachable);
+        }
+        if !self.desk.plan.config.tracked() {
+            self.strike(&slots);
         }
     }
 
