@@ -142,7 +142,14 @@ fn crash_at_most_once_nothing_comes_twice() {
         for (node, _) in case.bolts() {
             for (id, came) in book.state_of_all(node) {
                 let once = truth.taken[&node].get(&id).copied().unwrap_or(0);
-                prop_assert!(came <= once, "{:?} came {} times to {}, not {}", id, came, node, once);
+                prop_assert!(
+                    came <= once,
+                    "{:?} came {} times to {}, not {}",
+                    id,
+                    came,
+                    node,
+                    once
+                );
             }
         }
         Ok(())

@@ -6,9 +6,7 @@ mod schema;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use streamwright::sim::{
-    Cluster, Cost, Event, Fault, Faults, Link, Node, Overhead, Sim, SimError,
-};
+use streamwright::sim::{Cluster, Cost, Event, Fault, Faults, Link, Node, Overhead, Sim, SimError};
 
 use super::exit::Exit;
 use crate::nearest::nearest;

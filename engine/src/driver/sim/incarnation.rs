@@ -75,9 +75,8 @@ impl Engine<'_> {
 
     /// Whether the incarnation in force has a worker at one of these seats that has not stopped.
     fn any_in_use(&self, slots: &[Slot]) -> bool {
-        let in_use = |&slot: &Slot| {
-            self.current(slot) && self.seats[slot as usize].at != At::Stopped
-        };
+        let in_use =
+            |&slot: &Slot| self.current(slot) && self.seats[slot as usize].at != At::Stopped;
         slots.iter().any(in_use)
     }
 
@@ -100,8 +99,8 @@ impl Engine<'_> {
         let now = self.net.now;
         let here = self.here(node);
         let Some(&first) = here.iter().find(|&&slot| self.current(slot)) else { return Ok(()) };
-        let away = cause == Cause::Unreachable
-            && self.net.nodes[node].windows.down_until(now).is_some();
+        let away =
+            cause == Cause::Unreachable && self.net.nodes[node].windows.down_until(now).is_some();
         if incarnation != self.net.incarnation && !away {
             // The next incarnation has begun in the meantime, there too.
             return Ok(());
@@ -109,17 +108,19 @@ impl Engine<'_> {
         let worker = self.seats[first as usize].worker;
         let error = RunError::Crashed { worker, message: format!("node {node} crashed, {cause}") };
         let seed = self.seed;
-        self.restart(error, away.then_some(node))
-            .map_err(|_| SimError::Crashed { node, cause, at, seed })
+        self.restart(error, away.then_some(node)).map_err(|_| SimError::Crashed {
+            node,
+            cause,
+            at,
+            seed,
+        })
     }
 
     /// All is done: of workers that are gone, nobody will hear that they stopped.
     fn close_down(&mut self, node: usize) {
         for slot in self.here(node) {
             let at = slot as usize;
-            if !self.current(slot)
-                || self.workers[at].is_some()
-                || self.seats[at].at == At::Stopped
+            if !self.current(slot) || self.workers[at].is_some() || self.seats[at].at == At::Stopped
             {
                 continue;
             }
