@@ -10,6 +10,7 @@ pub mod driver;
 mod emitter;
 mod grouping;
 mod key;
+mod nearest;
 mod reason;
 mod report;
 mod run_error;

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod cli;
+mod nearest;
 
 fn main() -> std::process::ExitCode {
     cli::main()

@@ -113,9 +113,10 @@ pub(super) struct Wordcount {
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub(super) guarantee: Promise,
 
-    /// Seed of the made-up lines and of all that is drawn by lot.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
-    pub(super) seed: u64,
+    /// Seed of the made-up lines and of all that is drawn by lot [default: 0; of a simulated
+    /// network's chances, that of the cluster file].
+    #[arg(long, value_name = "SEED")]
+    pub(super) seed: Option<u64>,
 
     /// Words to list, the most frequent first: a number, or all.
     #[arg(long, value_name = "N|all", default_value = "10", value_parser = parse_top)]

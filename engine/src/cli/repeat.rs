@@ -31,7 +31,10 @@ pub(super) fn command(options: &Wordcount, config: &Config, tasks: Tasks) -> Str
     }
     words.push(format!("--linger {}", duration::format(config.linger)));
     words.push(format!("--drop {}", config.drop_ppm));
-    words.push(format!("--seed {}", config.seed));
+    // Said, it would beat the seed of a cluster file.
+    if options.seed.is_some() || options.cluster.is_none() {
+        words.push(format!("--seed {}", config.seed));
+    }
     match options.top {
         Top(usize::MAX) => words.push("--top all".to_owned()),
         Top(top) => words.push(format!("--top {top}")),

@@ -211,7 +211,7 @@ fn settings(options: &Wordcount, scenario: Option<&Scenario>) -> (Config, Tasks)
     config.max_pending = options.max_pending as usize;
     config.attempts = options.attempts;
     config.drop_ppm = options.drop;
-    config.seed = options.seed;
+    config.seed = options.seed.unwrap_or(0);
     (config, options.tasks.unwrap_or_default().or(workers))
 }
 

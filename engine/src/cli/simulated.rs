@@ -59,7 +59,9 @@ pub(super) struct Link {
 pub(super) struct Faults {
     lost_tuples: u64,
     lost_batches: u64,
+    lost_in_batches: u64,
     repeated_batches: u64,
+    stale_batches: u64,
     lost_messages: u64,
     resent_messages: u64,
     repeated_messages: u64,
@@ -72,7 +74,8 @@ fn micros(time: Duration) -> u64 {
 /// Tells of a run on the cluster of that file.
 pub(super) fn tell(cluster: &Path, outcome: &Outcome) -> Simulated {
     let name = |node: usize| outcome.nodes.get(node).map_or_else(String::new, |n| n.name.clone());
-    let FaultStats { lost_tuples, lost_batches, repeated_batches, .. } = outcome.faults;
+    let FaultStats { lost_tuples, lost_batches, lost_in_batches, .. } = outcome.faults;
+    let FaultStats { repeated_batches, stale_batches, .. } = outcome.faults;
     let FaultStats { lost_messages, resent_messages, repeated_messages, .. } = outcome.faults;
     let between = outcome.between_nodes();
     let node = |node: &streamwright::sim::NodeStats| Node {
@@ -102,7 +105,9 @@ pub(super) fn tell(cluster: &Path, outcome: &Outcome) -> Simulated {
         faults: Faults {
             lost_tuples,
             lost_batches,
+            lost_in_batches,
             repeated_batches,
+            stale_batches,
             lost_messages,
             resent_messages,
             repeated_messages,

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use acker::{Delta, RootId};
-use hashbrown::HashMap;
+use acker::Delta;
 
+use super::ackers::ByRoot;
 use super::epochs::EpochCounts;
 use super::lineage;
 use super::port::{Ended, Run};
@@ -50,7 +50,7 @@ impl<B: Batch> Drop for Root<B> {
 pub(crate) struct Book<B: Batch> {
     slots: Vec<Option<Root<B>>>,
     free: Vec<u32>,
-    by_track: HashMap<RootId, u32>,
+    by_track: ByRoot<u32>,
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     epochs: EpochCounts,
     /// Used in turn, so that each of them soon has room for the largest root.
@@ -63,7 +63,7 @@ impl<B: Batch> Default for Book<B> {
         Book {
             slots: Vec::new(),
             free: Vec::new(),
-            by_track: HashMap::new(),
+            by_track: ByRoot::default(),
             due: BinaryHeap::new(),
             epochs: EpochCounts::default(),
             spare: VecDeque::new(),

@@ -52,10 +52,18 @@ fn a_bad_day_on_a_bad_network_loses_no_line() {
         assert!(counted.get(&word).is_some_and(|&counted| counted >= count));
     }
     let faults = &report["sim"]["faults"];
-    for kind in ["lost_tuples", "lost_batches", "repeated_batches", "lost_messages"] {
+    for kind in
+        ["lost_tuples", "lost_batches", "lost_in_batches", "repeated_batches", "lost_messages"]
+    {
         assert!(faults[kind].as_u64() > Some(0), "{kind}: {faults}");
     }
-    assert_eq!(report["sim"]["seed"], 7);
+    assert_eq!((&report["sim"]["seed"], &faults["stale_batches"]), (&7.into(), &0.into()));
+    // The file's seed stands as long as the command line says none: so does the command say none.
+    let command = report["command"].as_str().unwrap_or_default();
+    assert!(!command.contains("--seed"), "{command}");
+    let said = simulate(&cluster("faulty.toml"), "--lines 100 --seed 0 --json").json(0);
+    assert_eq!(said["sim"]["seed"], 0);
+    assert!(said["command"].as_str().is_some_and(|command| command.contains("--seed 0")));
     assert_eq!(once.out, simulate(&cluster("faulty.toml"), "--lines 3000 --top all --json").out);
 }
 
@@ -81,7 +89,8 @@ fn a_crash_is_lived_through_and_what_it_lost_is_said() {
     let report = simulate(&path, "--lines 50000 --seed 11 --top all --json").json(0);
     assert_eq!(report["complete"], true);
     let crashes = report["crashes"].as_array().expect("crashes");
-    assert_eq!((crashes.len(), &crashes[0]["at_us"]), (1, &5000.into()));
+    assert_eq!((crashes.len(), &crashes[0]["at_us"]), (1, &5500.into()));
+    // Half a millisecond later the coordinator knows.
     let cause = crashes[0]["cause"].as_str().unwrap_or_default();
     assert!(cause.contains("node 3 crashed, as the scenario says"), "{cause}");
     // No epoch was closed by then: nothing is lost, and all came again.

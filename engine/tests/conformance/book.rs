@@ -175,6 +175,14 @@ impl Book {
         })
     }
 
+    /// What a component has had in all incarnations together.
+    pub fn state_of_all(&self, node: usize) -> Bag {
+        self.with(|pages| {
+            let mine = pages.states.iter().filter(|(place, _)| place.node == node);
+            merged(mine.map(|(_, bag)| bag.clone()))
+        })
+    }
+
     /// What a component has in its last incarnation, all tasks together.
     pub fn state(&self, node: usize) -> Bag {
         merged(self.by_task(node).into_values())

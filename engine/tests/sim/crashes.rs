@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
-use streamwright::sim::{Cause, Event, Fault, Faults, Outcome, Sim, SimError};
+use streamwright::sim::{Cause, Cluster, Cost, Event, Fault, Faults, Link, Outcome, Sim, SimError};
 use streamwright::{
-    BoxError, Config, EpochEnd, Grouping, Poll, Seek, Spout, SpoutEmitter, Topology,
+    Bolt, BoxError, Config, Emitter, Epoch, EpochEnd, Execute, Grouping, Nanos, Poll, Seek, Spout,
+    SpoutEmitter, Topology, Watermark,
 };
 
 use crate::common::{Counting, Pass, Seen, chain, cluster, config, figures, ms, us};
@@ -79,7 +80,7 @@ fn all_came(seen: &Seen) {
 #[test]
 fn after_a_crash_all_comes_again_from_the_last_closed_epoch() {
     let whole = run(Faults::default()).0.report.elapsed;
-    let mut restarts = 0;
+    let mut resumed = Vec::new();
     for eighth in 1..8 {
         let crash = Event::Crash { node: eighth as usize % 3 };
         let events = vec![Fault::at(whole * eighth / 8, crash)];
@@ -87,10 +88,12 @@ fn after_a_crash_all_comes_again_from_the_last_closed_epoch() {
         all_came(&seen);
         assert!(outcome.report.complete);
         assert_eq!((outcome.report.crashes.len(), sought), (1, 3));
-        assert_eq!(outcome.report.crashes[0].at, whole * eighth / 8);
-        restarts += 1;
+        let crash = &outcome.report.crashes[0];
+        assert_eq!(crash.at, whole * eighth / 8 + Faults::default().detection);
+        resumed.push(crash.resumed);
     }
-    assert_eq!(restarts, 7);
+    // The later the crash, the less is done again.
+    assert!(resumed.is_sorted() && resumed[0] < resumed[6], "{resumed:?}");
 }
 
 /// Crashes as fast as they come, in the middle of restarts, with loss and repeats and all.
@@ -157,7 +160,7 @@ fn a_node_unreachable_for_too_long_is_replaced() {
     let mut config = config(6);
     config.restarts = 9;
     let (topology, seen, _) = steady(config);
-    let slow = streamwright::sim::Cost::tuple(us(100));
+    let slow = Cost::tuple(us(100));
     let sim = Sim::new(cluster(3)).faults(faults).cost("to", slow).cost("pass", slow);
     let outcome = sim.run(topology).unwrap();
     all_came(&seen);
@@ -199,4 +202,97 @@ fn a_run_with_crashes_repeats() {
     let unreachable_after = Some(ms(3));
     let faults = Faults { events, unreachable_after, delay: us(50), ..Faults::default() };
     assert_eq!(figures(&run(faults.clone()).0), figures(&run(faults).0));
+}
+
+/// Notes when tuples come and when it fails: in `close`, once, if it is to.
+struct Fragile {
+    came: Arc<Mutex<Vec<Nanos>>>,
+    fails: Arc<Mutex<Option<Epoch>>>,
+}
+
+impl Bolt for Fragile {
+    type Out = ();
+
+    fn close(
+        &mut self,
+        epoch: Epoch,
+        _: Watermark,
+        out: &mut Emitter<'_, ()>,
+    ) -> Result<(), BoxError> {
+        if self.fails.lock().unwrap().take_if(|at| *at == epoch).is_none() {
+            return Ok(());
+        }
+        *self.came.lock().unwrap() = vec![out.now()];
+        Err("once".into())
+    }
+}
+
+impl Execute<Vec<u64>> for Fragile {
+    fn execute(&mut self, _: &u64, out: &mut Emitter<'_, ()>) -> Result<(), BoxError> {
+        self.came.lock().unwrap().push(out.now());
+        Ok(())
+    }
+}
+
+/// One spout on node 0, one fragile bolt on node 1, a millisecond apart.
+fn fragile(fails: Option<Epoch>, faults: Faults) -> (Outcome, Vec<Nanos>) {
+    let (came, fails) = (Arc::default(), Arc::new(Mutex::new(fails)));
+    let mut builder = Topology::builder();
+    let from = builder
+        .spout("from", 1, |_| Ok(Steady { next: 0, step: 1, end: 40, sought: Arc::default() }));
+    let to = Arc::clone(&came);
+    builder
+        .bolt("to", 1, move |_| Ok(Fragile { came: Arc::clone(&to), fails: Arc::clone(&fails) }))
+        .input(from, Grouping::whole())
+        .done();
+    let mut config = config(2);
+    config.restarts = 10;
+    (config.batch, config.epoch) = (1, EpochEnd::Records(5));
+    let sim = Sim::new(Cluster::uniform(2, 1, Link::new(ms(1), u64::MAX)));
+    let sim = sim.faults(faults).cost("from", Cost::tuple(ms(10)));
+    let outcome = sim.run(builder.build(config).unwrap()).unwrap();
+    let came = came.lock().unwrap().clone();
+    (outcome, came)
+}
+
+/// A worker that fails tells so, after its reports: what it had closed before is not done again.
+#[test]
+fn a_failure_travels_behind_the_reports_before_it() {
+    let (outcome, came) = fragile(Some(3), Faults::default());
+    let [crash] = &outcome.report.crashes[..] else { panic!("{:?}", outcome.report.crashes) };
+    assert!(crash.at.as_nanos() >= u128::from(came[0]) + 1_000_000, "{crash:?} {}", came[0]);
+    assert_eq!((crash.resumed, crash.lost.clone()), (3, 0..3));
+}
+
+/// What a step had yet to send as its node crashed is not sent; until the crash is noticed, the other
+/// node hears nothing.
+#[test]
+fn a_crash_in_a_step_recalls_what_would_leave_later() {
+    for detection in [ms(0), ms(400)] {
+        let events = vec![Fault::at(ms(25), Event::Crash { node: 0 })];
+        let faults = Faults { events, detection, ..Faults::default() };
+        let (outcome, came) = fragile(None, faults);
+        assert_eq!(outcome.report.crashes.len(), 1);
+        assert_eq!(outcome.report.crashes[0].at, ms(25) + detection);
+        let between = 27_000_000..u64::try_from((ms(33) + detection).as_nanos()).unwrap();
+        assert!(came.iter().all(|at| !between.contains(at)), "{came:?}");
+        assert!(came.iter().any(|&at| at < between.start) && came.len() >= 40);
+    }
+}
+
+/// Node 1 is given up and comes back with nothing to do: as node 2 is given up, it takes its worker.
+#[test]
+fn a_node_that_came_back_empty_takes_workers_again() {
+    let away = |at, node, lasts| Fault::at(at, Event::Unreachable { node, lasts });
+    let events = vec![away(ms(1), 1, ms(20)), away(ms(40), 2, ms(900))];
+    let faults = Faults { events, unreachable_after: Some(ms(5)), ..Faults::default() };
+    let mut config = config(3);
+    config.restarts = 10;
+    let (topology, seen, _) = steady(config);
+    let slow = Cost::tuple(us(200));
+    let sim = Sim::new(cluster(3)).workers_on(vec![0, 1, 1]).faults(faults);
+    let outcome = sim.cost("to", slow).cost("pass", slow).run(topology).unwrap();
+    all_came(&seen);
+    assert_eq!(outcome.report.crashes.len(), 2);
+    assert!(outcome.nodes[1].busy > ms(100), "{:?}", outcome.nodes);
 }

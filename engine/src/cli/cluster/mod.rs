@@ -6,11 +6,10 @@ mod schema;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use streamwright::sim::{
-    Cluster, Cost, Event, Fault, Faults, Link, Node, Overhead, Sim, SimError, nearest,
-};
+use streamwright::sim::{Cluster, Cost, Event, Fault, Faults, Link, Node, Overhead, Sim, SimError};
 
 use super::exit::Exit;
+use crate::nearest::nearest;
 use place::{Step, line_of};
 use schema::{File, Time};
 
@@ -80,8 +79,8 @@ impl Scenario {
         u32::try_from(named.unwrap_or(cores).max(1)).unwrap_or(u32::MAX)
     }
 
-    /// The simulation that it asks for; `seed` is that of the command line.
-    pub(super) fn sim(&self, seed: u64) -> Result<Sim, Refusal> {
+    /// The simulation that it asks for; `seed` is that of the command line, which wins.
+    pub(super) fn sim(&self, seed: Option<u64>) -> Result<Sim, Refusal> {
         let file = &self.file;
         let mut links = Vec::new();
         for (at, link) in file.links.iter().enumerate() {
@@ -98,7 +97,8 @@ impl Scenario {
             links,
             local: local.unwrap_or(Link::INSTANT),
         };
-        let mut sim = Sim::new(cluster).seed(file.seed.unwrap_or(seed)).faults(self.faults()?);
+        let seed = seed.or(file.seed).unwrap_or(0);
+        let mut sim = Sim::new(cluster).seed(seed).faults(self.faults()?);
         for (component, cost) in &file.cost {
             let call = cost.call.map_or(Duration::ZERO, |time| time.0);
             sim = sim.cost(component, Cost { tuple: cost.tuple.0, call });
@@ -168,6 +168,7 @@ impl Scenario {
             delay: file.delay.map_or(Duration::ZERO, |time| time.0),
             reorder: file.reorder,
             until: file.until.map(|time| time.0),
+            detection: file.detection.map_or(Faults::default().detection, |time| time.0),
             unreachable_after: file.unreachable_after.map(|time| time.0),
             events,
         })

@@ -22,7 +22,7 @@ impl<'de> Deserialize<'de> for Time {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    /// Of the network's chances; that of the command line where it is not said.
+    /// Of the network's chances, where the command line says none.
     pub(super) seed: Option<u64>,
     /// The node of each worker, by name; round robin where it is not said.
     pub(super) workers: Option<Vec<String>>,
@@ -117,6 +117,7 @@ pub(super) struct Faults {
     pub(super) delay: Option<Time>,
     pub(super) reorder: bool,
     pub(super) until: Option<Time>,
+    pub(super) detection: Option<Time>,
     pub(super) unreachable_after: Option<Time>,
 }
 

@@ -27,6 +27,8 @@ pub(super) enum Due {
     Fault(u32),
     /// A node has been unreachable for too long.
     GiveUp(u32),
+    /// The coordinator learns of a crash, by its place among those so far.
+    Noticed(u32),
     /// The topology is told to drain.
     Drain,
     /// The topology is told to stop.
@@ -61,6 +63,17 @@ impl Calendar {
             u32::try_from(self.parcels.len() - 1).unwrap_or(u32::MAX)
         };
         self.put(at, due(place));
+    }
+
+    /// Takes out the parcels of one sender that leave after `now`: they will not come due.
+    pub(super) fn recall(&mut self, from: Slot, now: Nanos) -> Vec<Parcel> {
+        let later = |parcel: &mut Parcel| parcel.from == from && parcel.leave > now;
+        self.parcels.iter_mut().filter_map(|place| place.take_if(later)).collect()
+    }
+
+    /// All parcels in the store.
+    pub(super) fn parcels(&self) -> impl Iterator<Item = &Parcel> {
+        self.parcels.iter().flatten()
     }
 
     pub(super) fn next(&mut self) -> Option<(Nanos, Due)> {

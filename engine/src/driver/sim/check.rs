@@ -7,6 +7,7 @@ use super::dice::MILLION;
 use super::error::SimError;
 use super::faults::{Event, Faults};
 use crate::core::{ComponentId, Plan};
+use crate::nearest::nearest;
 
 /// Longest time that a scenario may name.
 const MOST: Duration = Duration::from_secs(10_000 * 24 * 3600);
@@ -67,6 +68,7 @@ pub(super) fn faults(faults: &Faults, nodes: usize) -> Result<(), SimError> {
         return Err(SimError::Chance { field, chance });
     }
     time(|| "delay".to_owned(), faults.delay)?;
+    time(|| "detection".to_owned(), faults.detection)?;
     time(|| "until".to_owned(), faults.until.unwrap_or_default())?;
     time(|| "unreachable_after".to_owned(), faults.unreachable_after.unwrap_or_default())?;
     for (at, fault) in faults.events.iter().enumerate() {
@@ -108,40 +110,4 @@ pub(super) fn component(
     let names = plan.components.iter().map(|component| component.name.as_str());
     let nearest = nearest(name, names).map(str::to_owned);
     Err(SimError::UnknownComponent { field, component: name.to_owned(), nearest })
-}
-
-/// The one of `names` that is nearest to `name`, where it is near at all.
-#[must_use]
-pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 2).max(1);
-    let near = names.map(|other| (distance(name, other), other));
-    near.filter(|&(far, _)| far <= limit).min().map(|(_, other)| other)
-}
-
-/// Edits (insert, delete, replace) from one name to the other. O(|a| · |b|).
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.chars().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::nearest;
-
-    #[test]
-    fn the_nearest_name_is_near() {
-        let names = ["lines", "split", "count"];
-        assert_eq!(nearest("spilt", names.into_iter()), Some("split"));
-        assert_eq!(nearest("conut", names.into_iter()), Some("count"));
-        assert_eq!(nearest("x", names.into_iter()), None);
-    }
 }

@@ -10,7 +10,7 @@ use super::seat::At;
 impl Engine<'_> {
     pub(super) fn arrive(&mut self, parcel: Parcel) -> Result<(), SimError> {
         let now = self.net.now;
-        let Parcel { from, to, bytes, count, ref post } = parcel;
+        let Parcel { from, to, bytes, count, ref post, .. } = parcel;
         // Whoever is gone takes nothing in, but the word that begins the next life there.
         let mut refused = false;
         if to != COORDINATOR {
@@ -34,6 +34,14 @@ impl Engine<'_> {
                 }
                 return Ok(());
             }
+            Post::Failed(..) => {
+                let Post::Failed(incarnation, error) = parcel.post else { return Ok(()) };
+                if incarnation != self.net.incarnation {
+                    // One of an old incarnation: nobody waits for it.
+                    return Ok(());
+                }
+                return self.restart(error, None).map_err(|error| self.failed(error));
+            }
             Post::Batch(_) => {
                 let node = self.net.node_of[from as usize] as usize;
                 self.net.nodes[node].release(bytes, count);
@@ -44,7 +52,8 @@ impl Engine<'_> {
                 self.net.nodes[node].hold(bytes);
                 self.net.inboxes[to as usize].push(parcel);
                 self.call(to);
-                return self.check_memory(node);
+                self.check_memory(node);
+                return Ok(());
             }
             _ => {}
         }
@@ -55,27 +64,22 @@ impl Engine<'_> {
         Ok(())
     }
 
-    pub(super) fn check_memory(&mut self, node: usize) -> Result<(), SimError> {
-        match self.net.nodes[node].over.take() {
-            None => Ok(()),
-            Some(bytes) => {
-                let memory = self.net.nodes[node].memory();
-                self.crash(node, Cause::Memory { bytes, memory })
-            }
+    pub(super) fn check_memory(&mut self, node: usize) {
+        if let Some(bytes) = self.net.nodes[node].over.take() {
+            let memory = self.net.nodes[node].memory();
+            self.crash(node, Cause::Memory { bytes, memory });
         }
     }
 
-    /// A place of a queue is free: whoever was refused hears of it.
+    /// A place of a queue is free: whoever was refused hears of it, as far away as it is.
     pub(super) fn free(&mut self, slot: Slot, component: u32) {
         let mut wake = std::mem::take(&mut self.wake);
-        self.net.queues.free(slot, component, &mut wake);
+        let now = self.net.now;
+        self.net.queues.free((slot, component), now, &mut wake);
         for sender in wake.drain(..) {
-            let far = self.net.node_of[sender as usize] != self.net.node_of[slot as usize];
-            if far {
-                let at = self.net.now.saturating_add(self.net.latency(slot, sender));
-                self.net.calendar.put(at, Due::Room(sender));
-            } else {
-                self.call(sender);
+            match self.net.way(slot, sender) {
+                0 => self.call(sender),
+                way => self.net.calendar.put(now.saturating_add(way), Due::Room(sender)),
             }
         }
         self.wake = wake;

@@ -27,13 +27,15 @@ use crate::topology::Topology;
 /// Reports are gathered for so long before the coordinator looks at the time.
 pub(super) const GATHER: Nanos = 500_000;
 
-/// Events between two looks at the flag that stops the run from outside.
+/// Events between two looks at the flag that stops the run from outside, and at the books.
 const LOOK: u64 = 1024;
 
 /// A run.
 pub(super) struct Engine<'a> {
     pub(super) sim: &'a Sim,
     pub(super) topology: &'a Topology,
+    /// Nodes that crashed or were given up.
+    pub(super) notices: Vec<incarnation::Notice>,
     /// What the incarnation in force began with, if it is not the first.
     pub(super) resume: Option<Arc<Resume>>,
     pub(super) seed: u64,
@@ -88,6 +90,7 @@ impl<'a> Engine<'a> {
         Ok(Engine {
             sim,
             topology,
+            notices: Vec::new(),
             resume: None,
             seed: sim.seed,
             net,
@@ -125,7 +128,7 @@ impl<'a> Engine<'a> {
     /// Runs to the end.
     pub(super) fn run(mut self, letters: Option<Handler>) -> Result<Outcome, SimError> {
         self.desk.letters = Letters::new(letters);
-        let outcome = self.events();
+        let outcome = self.events().and_then(|()| self.audit());
         for slot in (0..).take(self.seats.len()) {
             let times = self.seats[slot as usize].times();
             self.retire(slot, times);
@@ -150,8 +153,13 @@ impl<'a> Engine<'a> {
                 return Err(SimError::NoEnd { holds, events, at: self.at(), seed: self.seed });
             }
             self.net.now = at;
-            if self.events.is_multiple_of(LOOK) && self.told_to_stop() {
-                self.stop();
+            if self.events.is_multiple_of(LOOK) {
+                if self.told_to_stop() {
+                    self.stop();
+                }
+                if cfg!(debug_assertions) {
+                    self.audit()?;
+                }
             }
             self.serve(at, due)?;
             if let Some(error) = self.desk.letters.failed.take() {
@@ -222,19 +230,20 @@ impl<'a> Engine<'a> {
             Due::Room(slot) => self.call(slot),
             Due::Tick if now == self.tick_at => self.coordinate(),
             Due::Tick => {}
-            Due::Fault(at) => self.fault(at)?,
-            Due::GiveUp(node) => self.give_up(node as usize)?,
+            Due::Fault(at) => self.fault(at),
+            Due::GiveUp(node) => self.give_up(node as usize),
+            Due::Noticed(at) => self.noticed(at)?,
             Due::Drain => self.drain(now),
             Due::Stop => self.stop(),
         }
         Ok(())
     }
 
-    fn fault(&mut self, at: u32) -> Result<(), SimError> {
+    fn fault(&mut self, at: u32) {
         match self.sim.faults.events[at as usize].event {
             Event::Crash { node } => self.crash(node, Cause::Scenario),
             // Known to the network and the nodes from the start.
-            Event::Unreachable { .. } | Event::Slow { .. } => Ok(()),
+            Event::Unreachable { .. } | Event::Slow { .. } => {}
         }
     }
 

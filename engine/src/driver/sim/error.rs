@@ -164,6 +164,24 @@ pub enum SimError {
         /// The seed that repeats it.
         seed: u64,
     },
+    /// The places taken in a queue are not those of its batches: a fault of the simulator.
+    #[error(
+        "worker {worker} has {taken} places taken at {component}, for {batches} batches (at {at:?}; seed {seed})"
+    )]
+    Places {
+        /// The worker.
+        worker: usize,
+        /// The component.
+        component: String,
+        /// Places taken.
+        taken: u64,
+        /// Batches that wait or are on their way there.
+        batches: u64,
+        /// When.
+        at: Duration,
+        /// The seed that repeats it.
+        seed: u64,
+    },
 }
 
 /// Why a node crashed.

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-/// What goes wrong. [`Faults::default`] is nothing.
+/// What goes wrong. [`Faults::default`] is nothing, and half a millisecond until a crash is noticed.
 ///
 /// Chances are in a million, each drawn for itself from the seed, and hold for what two different
 /// workers send each other, on one node or on two; between a worker and itself nothing is lost.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Faults {
     /// Single tuples are lost on their way.
     pub lose_tuples: u32,
@@ -31,11 +31,39 @@ pub struct Faults {
     pub reorder: bool,
     /// Chances and `delay` cease at this time; `None` for never.
     pub until: Option<Duration>,
+    /// How long after a crash of a node, or after a node was given up, the coordinator learns of it; it
+    /// may be zero. Until then all others go on, and what is on its way arrives. (A callback that fails
+    /// is told by its worker, in order with its reports.)
+    pub detection: Duration,
     /// The workers of a node that is unreachable for longer than this are given up and begun anew on
-    /// other nodes; `None` for never.
+    /// other nodes; `None` for never. The old ones work on unheard until they are reached again. With
+    /// [`AtMostOnce`](crate::Guarantee::AtMostOnce), where that would do things twice, they hold a
+    /// lease instead: they stop by themselves so long after they were last reachable, before the new
+    /// ones begin.
     pub unreachable_after: Option<Duration>,
     /// What happens at set times.
     pub events: Vec<Fault>,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Faults {
+            lose_tuples: 0,
+            lose_batches: 0,
+            repeat_batches: 0,
+            stale_batches: 0,
+            lose_acks: 0,
+            repeat_acks: 0,
+            lose_control: 0,
+            repeat_control: 0,
+            delay: Duration::ZERO,
+            reorder: false,
+            until: None,
+            detection: Duration::from_micros(500),
+            unreachable_after: None,
+            events: Vec::new(),
+        }
+    }
 }
 
 /// An event at a set time.

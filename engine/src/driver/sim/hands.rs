@@ -3,7 +3,7 @@
 use super::letters::Letters;
 use super::net::Net;
 use super::node::{CostNanos, scaled};
-use super::post::{COORDINATOR, Post, Slot};
+use super::post::{COORDINATOR, Count, Post, Slot};
 use super::windows::ONE;
 use crate::core::{
     Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Message, Nanos, Order, Plan,
@@ -110,14 +110,23 @@ impl Hands<'_> {
 impl Sink for Hands<'_> {
     fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope> {
         let (from, to) = (self.desk.me, self.net.address(envelope.incarnation, envelope.to));
-        // A seat's next life has no places for the one before: that will be dropped.
-        let placed = envelope.incarnation == self.net.lives[to as usize];
-        if placed && !self.net.queues.take(to, envelope.component, from) {
-            return Err(envelope);
+        // A seat's next life has no places for the one before: that will be dropped. Workers that were
+        // given up have theirs among themselves.
+        let mut count = Count::Extra;
+        if envelope.incarnation == self.net.lives[to as usize] {
+            let later = self.net.way(to, from);
+            let (at, now) = ((to, envelope.component), self.leave());
+            if let Err(known) = self.net.queues.take(at, (from, later), now) {
+                if let Some(known) = known {
+                    self.net.room(from, known);
+                }
+                return Err(envelope);
+            }
+            count = Count::Full;
         }
         let sender = self.desk.plan.edges[envelope.edge as usize].from;
         let leave = self.leave();
-        self.net.batch(envelope, (from, to), sender, leave);
+        self.net.batch((envelope, count), (from, to), sender, leave);
         Ok(())
     }
 

@@ -1,23 +1,37 @@
 //! The life of a topology: what a crash of a node means for it, and how the next life begins.
 //!
-//! The coordinator notices a crash at once. Its first words of the new incarnation reach each worker's
-//! seat as every message does; there the old worker goes and the new one comes. What the old ones
+//! A worker that fails says so on the lane of its reports; of a node that crashed or was given up the
+//! coordinator learns some time later ([`Faults::detection`](super::Faults::detection)). Its first words
+//! of the new incarnation reach each worker's seat as every message does; there the old worker goes and
+//! the new one comes. What the old ones
 //! still send, and what is under way of them, arrives as ever, and is dropped by the core. Workers of
 //! a node that is given up as unreachable get seats on other nodes; the old ones live on there until
-//! they are reached again.
+//! they are reached again, but at most once, where they stop by themselves as they are given up.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::calendar::Due;
 use super::engine::Engine;
 use super::error::{Cause, SimError};
 use super::hands::Office;
-use super::post::{COORDINATOR, Parcel, Post, Slot};
+use super::post::{COORDINATOR, Count, Parcel, Post, Slot};
 use super::seat::{At, Seat};
+use crate::config::whole;
 use crate::core::{Nanos, Order, Word, Worker};
 use crate::report::{RunError, WorkerStats};
 
 /// The number of a topology's first life.
 pub(super) const FIRST: u64 = 0;
+
+/// A node that crashed or was given up, and when: in which incarnation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Notice {
+    node: usize,
+    cause: Cause,
+    incarnation: u64,
+    at: Duration,
+}
 
 impl Engine<'_> {
     /// Whether this is where the incarnation in force has its worker, or will have it.
@@ -37,62 +51,100 @@ impl Engine<'_> {
     }
 
     /// A node has lost its memory.
-    pub(super) fn crash(&mut self, node: usize, cause: Cause) -> Result<(), SimError> {
+    pub(super) fn crash(&mut self, node: usize, cause: Cause) {
         self.net.trace.words(&[self.net.now, 20 << 32, node as u64]);
         let slots = self.here(node);
-        let mut first = None;
-        for slot in slots {
-            let lives = self.seats[slot as usize].at != At::Stopped;
-            self.kill(slot);
-            if self.current(slot) && lives {
-                first = first.or(Some(self.seats[slot as usize].worker));
-                if self.coordinator.finished() {
-                    // All is done.
-                    let seat = &mut self.seats[slot as usize];
-                    seat.stop = true;
-                    if seat.at != At::Working {
-                        seat.at = At::Stopped;
-                        self.stopped += 1;
-                    }
-                }
+        if self.any_in_use(&slots) {
+            self.notice(node, cause);
+        }
+        self.strike(&slots);
+    }
+
+    /// A node has been unreachable for too long: its workers will go elsewhere. Where nothing may be
+    /// done twice, the old ones know that time as well, and stop; elsewhere they are fenced.
+    pub(super) fn give_up(&mut self, node: usize) {
+        self.net.trace.words(&[self.net.now, 21 << 32, node as u64]);
+        let slots = self.here(node);
+        if self.any_in_use(&slots) {
+            self.notice(node, Cause::Unreachable);
+        }
+        if !self.desk.plan.config.tracked() {
+            self.strike(&slots);
+        }
+    }
+
+    /// Whether the incarnation in force has a worker at one of these seats that has not stopped.
+    fn any_in_use(&self, slots: &[Slot]) -> bool {
+        let in_use =
+            |&slot: &Slot| self.current(slot) && self.seats[slot as usize].at != At::Stopped;
+        slots.iter().any(in_use)
+    }
+
+    /// The coordinator will learn of it.
+    fn notice(&mut self, node: usize, cause: Cause) {
+        let place = u32::try_from(self.notices.len()).unwrap_or(u32::MAX);
+        let at = self.net.now.saturating_add(whole(self.sim.faults.detection));
+        self.net.calendar.put(at, Due::Noticed(place));
+        let incarnation = self.net.incarnation;
+        self.notices.push(Notice { node, cause, incarnation, at: self.at() });
+    }
+
+    /// The coordinator learns that a node crashed, or was given up.
+    pub(super) fn noticed(&mut self, place: u32) -> Result<(), SimError> {
+        let Notice { node, cause, incarnation, at } = self.notices[place as usize];
+        if self.coordinator.finished() {
+            self.close_down(node);
+            return Ok(());
+        }
+        let now = self.net.now;
+        let here = self.here(node);
+        let Some(&first) = here.iter().find(|&&slot| self.current(slot)) else { return Ok(()) };
+        let away =
+            cause == Cause::Unreachable && self.net.nodes[node].windows.down_until(now).is_some();
+        if incarnation != self.net.incarnation && !away {
+            // The next incarnation has begun in the meantime, there too.
+            return Ok(());
+        }
+        let worker = self.seats[first as usize].worker;
+        let error = RunError::Crashed { worker, message: format!("node {node} crashed, {cause}") };
+        let seed = self.seed;
+        self.restart(error, away.then_some(node)).map_err(|_| SimError::Crashed {
+            node,
+            cause,
+            at,
+            seed,
+        })
+    }
+
+    /// All is done: of workers that are gone, nobody will hear that they stopped.
+    fn close_down(&mut self, node: usize) {
+        for slot in self.here(node) {
+            let at = slot as usize;
+            if !self.current(slot) || self.workers[at].is_some() || self.seats[at].at == At::Stopped
+            {
+                continue;
+            }
+            self.net.lives[at] = self.net.incarnation;
+            let seat = &mut self.seats[at];
+            seat.stop = true;
+            if seat.at != At::Working {
+                seat.at = At::Stopped;
+                self.stopped += 1;
+                self.net.nodes[node].waiting.retain(|&other| other != slot);
             }
         }
-        let Some(worker) = first.filter(|_| !self.coordinator.finished()) else { return Ok(()) };
-        let message = format!("node {node} crashed, {cause}");
-        let error = RunError::Crashed { worker, message };
-        self.restart(error, None).map_err(|_| self.crashed(node, cause))
     }
 
-    /// A node has been unreachable for too long: its workers go elsewhere.
-    pub(super) fn give_up(&mut self, node: usize) -> Result<(), SimError> {
-        let lost: Vec<Slot> = self.here(node).into_iter().filter(|&s| self.current(s)).collect();
-        let Some(&first) = lost.first().filter(|_| !self.coordinator.finished()) else {
-            return Ok(());
-        };
-        self.net.trace.words(&[self.net.now, 21 << 32, node as u64]);
-        let worker = self.seats[first as usize].worker;
-        let message = format!("node {node} crashed, {}", Cause::Unreachable);
-        self.restart(RunError::Crashed { worker, message }, Some(node))
-            .map_err(|_| self.crashed(node, Cause::Unreachable))
-    }
-
-    fn crashed(&self, node: usize, cause: Cause) -> SimError {
-        SimError::Crashed { node, cause, at: self.at(), seed: self.seed }
-    }
-
-    /// The worker of a seat has failed.
-    pub(super) fn fail(&mut self, slot: Slot, error: RunError) -> Result<(), SimError> {
-        let counts = self.in_force(slot);
+    /// The worker of a seat has failed, and tells the coordinator as its step ends.
+    pub(super) fn fail(&mut self, slot: Slot, error: RunError) {
+        let incarnation = self.net.lives[slot as usize];
+        let leave = self.net.now.saturating_add(self.desk.spent);
         self.kill(slot);
-        if !counts {
-            // One of an old incarnation: nobody waits for it.
-            return Ok(());
-        }
-        self.restart(error, None).map_err(|error| self.failed(error))
+        self.net.message(slot, COORDINATOR, Post::Failed(incarnation, error), leave);
     }
 
     /// Begins the next incarnation; the workers of the node `lost` get seats elsewhere.
-    fn restart(&mut self, error: RunError, lost: Option<usize>) -> Result<(), RunError> {
+    pub(super) fn restart(&mut self, error: RunError, lost: Option<usize>) -> Result<(), RunError> {
         let now = self.net.now;
         let resume = self.coordinator.restart(now, error)?;
         let incarnation = resume.incarnation;
@@ -104,6 +156,8 @@ impl Engine<'_> {
                 && let Some(node) = self.refuge(now)
             {
                 left.push(*slot);
+                let old = &mut self.net.nodes[self.net.node_of[*slot as usize] as usize];
+                old.workers = old.workers.saturating_sub(1);
                 let worker = self.seats[*slot as usize].worker;
                 *slot = self.net.new_slot(node);
                 self.seats.push(Seat::new(worker, now));
@@ -126,7 +180,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// The reachable node with the fewest workers.
+    /// The reachable node with the fewest workers of the incarnation in force.
     fn refuge(&self, now: Nanos) -> Option<u32> {
         let reachable = |node: &&super::node::NodeState| node.windows.down_until(now).is_none();
         let nodes = (0..).zip(&self.net.nodes);
@@ -174,6 +228,31 @@ impl Engine<'_> {
         }
         self.repeats += old.repeats();
         old.dismantle();
+    }
+
+    /// Workers are gone at this very time, in the middle of their steps: what would have left later in
+    /// those does not leave. (What their code did to the outside it did as the step began.)
+    fn strike(&mut self, slots: &[Slot]) {
+        for &slot in slots {
+            self.kill(slot);
+        }
+        let now = self.net.now;
+        for &slot in slots {
+            for Parcel { from, to, bytes, count, post, .. } in self.net.calendar.recall(slot, now) {
+                self.net.trace.words(&[now, 23 << 32 | u64::from(from), u64::from(to)]);
+                if matches!(post, Post::Batch(_)) {
+                    let node = self.net.node_of[from as usize] as usize;
+                    self.net.nodes[node].release(bytes, count);
+                }
+                if let Some((component, life)) = post.place()
+                    && count == Count::Full
+                    && life == self.net.lives[to as usize]
+                    && self.workers[to as usize].is_some()
+                {
+                    self.free(to, component);
+                }
+            }
+        }
     }
 
     /// The worker of a seat is gone, with all that it had.

@@ -16,10 +16,15 @@
 //! replays, epochs, time-outs by a clock that stands while a worker is long in one step.
 //!
 //! # What is not
+//! That a place of a queue is free is known to a sender as word of it has travelled the link's latency;
+//! that another sender took it, at once. No fault of the network touches such words, nor used-up
+//! memory on its way back.
+//!
 //! User code must be a function of what the engine gives it: a spout with a thread of its own, a
 //! random number or a look at the wall clock makes a run that cannot be repeated. A
 //! [`TaskContext`](crate::TaskContext)'s waker works, where it is called from within the run.
 
+mod audit;
 mod calendar;
 mod check;
 mod clock;
@@ -50,8 +55,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-#[doc(hidden)]
-pub use check::nearest;
 pub use cluster::{Cluster, Cost, Link, Node, Overhead};
 pub use error::{Cause, SimError};
 pub use faults::{Event, Fault, Faults};

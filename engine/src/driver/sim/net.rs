@@ -38,6 +38,8 @@ pub(super) struct Net {
     pub(super) queues: Queues,
     /// Mail that each seat has not taken in yet.
     pub(super) inboxes: Vec<Vec<Parcel>>,
+    /// For each seat, when it was last to know of a free place.
+    rooms: Vec<Nanos>,
     pub(super) stats: FaultStats,
     pairs: Vec<Pair>,
     /// The way to and from the coordinator.
@@ -99,6 +101,7 @@ impl Net {
             nodes,
             queues: Queues::new(plan.config.workers, plan.components.len(), plan.config.queue),
             inboxes: node_of.iter().map(|_| Vec::new()).collect(),
+            rooms: vec![0; seats],
             stats: FaultStats::default(),
             addresses: vec![(0..).take(node_of.len()).collect()],
             incarnation: super::incarnation::FIRST,
@@ -132,6 +135,7 @@ impl Net {
         let slot = self.node_of.len();
         self.node_of.push(node);
         self.inboxes.push(Vec::new());
+        self.rooms.push(0);
         // Of no incarnation yet: its first word begins it.
         self.lives.push(super::incarnation::FIRST);
         self.queues.grow(self.node_of.len());
@@ -154,14 +158,27 @@ impl Net {
         }
     }
 
+    /// The time until one seat hears of what happens at another.
+    pub(super) fn way(&mut self, from: Slot, to: Slot) -> Nanos {
+        if from == to { 0 } else { self.latency(from, to) }
+    }
+
+    /// A seat will know at `at` of a place that is free.
+    pub(super) fn room(&mut self, slot: Slot, at: Nanos) {
+        // It may be refused more than once until then.
+        if std::mem::replace(&mut self.rooms[slot as usize], at) != at {
+            self.calendar.put(at, Due::Room(slot));
+        }
+    }
+
     fn chances(&self, at: Nanos) -> bool {
         self.chancy && at < self.chances_until
     }
 
-    /// Sends a batch at `leave`, for which there is a place.
+    /// Sends a batch at `leave`; `count` says whether it has its place.
     pub(super) fn batch(
         &mut self,
-        mut envelope: Envelope,
+        (mut envelope, count): (Envelope, Count),
         (from, to): (Slot, Slot),
         sender: ComponentId,
         leave: Nanos,
@@ -176,9 +193,6 @@ impl Net {
         traffic.batches += 1;
         traffic.tuples += tuples;
         traffic.bytes = traffic.bytes.saturating_add(bytes);
-        // What an old incarnation sends is on its way, and counts nowhere.
-        let count =
-            if envelope.incarnation == self.incarnation { Count::Full } else { Count::Extra };
         if count == Count::Full || from == to {
             let node = self.node(from);
             self.nodes[node].hold(bytes);
@@ -186,13 +200,16 @@ impl Net {
         let (component, epoch) = (envelope.component, envelope.epoch);
         self.trace.words(&[leave, 1 << 32 | u64::from(from), u64::from(to)]);
         self.trace.words(&[u64::from(component), epoch, tuples, bytes]);
+        for run in envelope.body.tracks() {
+            self.trace.word(run.track.get());
+        }
         if let Some(drop) = &self.drop {
             let dice = &mut self.dice;
             self.stats.lost_tuples += envelope.body.lose(&mut || drop.draw(dice));
         }
         let parcel = |envelope, count| {
             let post = Post::Batch(envelope);
-            Parcel { from, to, bytes, count, post }
+            Parcel { from, to, leave, bytes, count, post }
         };
         if from == to {
             // It has no way to go: the worker takes it in at its next step.
@@ -243,7 +260,7 @@ impl Net {
         }
         let kind = 2 + post.lane() as u64;
         self.trace.words(&[leave, kind << 32 | u64::from(from), u64::from(to), bytes]);
-        let parcel = |post| Parcel { from, to, bytes, count: Count::Full, post };
+        let parcel = |post| Parcel { from, to, leave, bytes, count: Count::Full, post };
         let mut late = 0;
         if self.chances(leave) {
             let lossy = post.lossy();
@@ -273,7 +290,7 @@ impl Net {
     /// Something is lost on its way. The receiver of a batch learns of it later, and only then its
     /// place is free.
     fn lose(&mut self, parcel: Parcel, leave: Nanos) {
-        let Parcel { from, to, bytes, count, post } = parcel;
+        let Parcel { from, to, bytes, count, post, .. } = parcel;
         let Post::Batch(envelope) = post else {
             self.stats.lost_messages += 1;
             return;
@@ -289,13 +306,14 @@ impl Net {
         let most = 2 * self.latency(from, to) + self.delay + NOTICE;
         let at = leave.saturating_add(1 + self.dice.below(most));
         let at = self.reachable(from, to, at, false).unwrap_or(at);
-        let parcel = Parcel { from, to, bytes: 0, count, post: Post::Lost(loss) };
+        let parcel = Parcel { from, to, leave, bytes: 0, count, post: Post::Lost(loss) };
         self.calendar.parcel(at, parcel, Due::Arrive);
     }
 
     /// Brings a parcel to its link at `leave`.
-    fn send(&mut self, parcel: Parcel, leave: Nanos) {
+    fn send(&mut self, mut parcel: Parcel, leave: Nanos) {
         let Parcel { from, to, .. } = parcel;
+        parcel.leave = leave;
         let wire =
             from != COORDINATOR && to != COORDINATOR && { self.pair(from, to).bandwidth.is_some() };
         if wire && leave > self.now {

@@ -19,6 +19,7 @@ pub(super) struct NodeState {
     pub(super) free: u32,
     /// Workers that wait for a core, first come first served.
     pub(super) waiting: VecDeque<Slot>,
+    /// Workers of the incarnation in force that have their seats here.
     pub(super) workers: u32,
     /// How slow it is, in fixed point.
     base: u64,

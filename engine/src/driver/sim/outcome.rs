@@ -11,7 +11,9 @@ use crate::report::Report;
 pub struct Outcome {
     /// The report, as of a run on threads; its times are virtual.
     pub report: Report,
-    /// A hash over everything that happened, in order: equal for equal runs.
+    /// A hash over what happened, in order: equal for equal runs. It covers every batch and message
+    /// (when, from where to where, how large, under tracking of which roots), steps, verdicts, dead
+    /// letters and crashes; what is in the items it does not see.
     pub trace: u64,
     /// Events of the run.
     pub events: u64,

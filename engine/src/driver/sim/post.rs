@@ -1,6 +1,7 @@
 //! What travels in a simulated cluster.
 
-use crate::core::{Body, Envelope, In, Loss, Message, Order, Report};
+use crate::core::{Body, ComponentId, Envelope, In, Loss, Message, Nanos, Order, Report};
+use crate::report::RunError;
 
 /// The number of a seat: the place of one worker, on one node. A worker that is moved by a crash has
 /// a new one, while the old one may live on where nobody reaches it.
@@ -14,6 +15,8 @@ pub(super) const COORDINATOR: Slot = Slot::MAX;
 pub(super) struct Parcel {
     pub(super) from: Slot,
     pub(super) to: Slot,
+    /// When it leaves: in the middle of the step that sends it, or as it is sent again.
+    pub(super) leave: Nanos,
     /// Bytes on the wire, and in memory where it is a batch.
     pub(super) bytes: u64,
     /// Of a batch: how the engine counts it.
@@ -24,10 +27,10 @@ pub(super) struct Parcel {
 /// How a batch counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
-    /// It holds a place of its queue since it was sent.
+    /// It holds a place of its queue since it was sent: of the life that its seat had then.
     Full,
-    /// A copy that the network made, or a batch of an incarnation before: it takes a place only as it
-    /// is taken in, where it or its like goes at once.
+    /// A copy that the network made, or a batch for a seat that has gone on to its next life: it takes
+    /// a place only as it is taken in, where it or its like goes at once.
     Extra,
 }
 
@@ -40,6 +43,8 @@ pub(super) enum Post {
     /// A batch to this end that was lost, and is known to be.
     Lost(Loss),
     Report(Report),
+    /// A worker of this incarnation has failed: after all that it reported.
+    Failed(u64, RunError),
 }
 
 /// Lanes between two ends: of one lane nothing overtakes, unless the scenario says so.
@@ -55,7 +60,17 @@ impl Post {
                 Body::Acks(_) | Body::Fail(_) => 2,
                 Body::Verdicts(_) => 3,
             },
-            Post::Word(_) | Post::Report(_) => 4,
+            Post::Word(_) | Post::Report(_) | Post::Failed(..) => 4,
+        }
+    }
+
+    /// Of a batch, or of one that was lost: the component whose queue has a place for it, and the
+    /// incarnation that sent it.
+    pub(super) fn place(&self) -> Option<(ComponentId, u64)> {
+        match self {
+            Post::Batch(envelope) => Some((envelope.component, envelope.incarnation)),
+            Post::Lost(loss) => Some((loss.component, loss.incarnation)),
+            _ => None,
         }
     }
 
@@ -84,18 +99,19 @@ impl Post {
                 let changes = report.changes.clone();
                 Some(Post::Report(Report { changes, ..*report }))
             }
+            Post::Failed(incarnation, error) => Some(Post::Failed(*incarnation, error.clone())),
             Post::Batch(_) | Post::Lost(_) => None,
         }
     }
 
-    /// As a step takes it in; a report goes to the coordinator instead.
+    /// As a step takes it in; what goes to the coordinator is none.
     pub(super) fn input(self) -> Option<In> {
         match self {
             Post::Batch(envelope) => Some(In::Batch(envelope)),
             Post::Message(message) => Some(In::Message(message)),
             Post::Word(order) => Some(In::Word(order)),
             Post::Lost(loss) => Some(In::Lost(loss)),
-            Post::Report(_) => None,
+            Post::Report(_) | Post::Failed(..) => None,
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::post::Slot;
-use crate::core::ComponentId;
+use crate::core::{ComponentId, Nanos};
 
 /// All queues of a run.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub(super) struct Queues {
 #[derive(Debug, Default)]
 struct Queue {
     taken: u32,
+    /// Since when the places are free that are free again, oldest first.
+    freed: VecDeque<Nanos>,
     refused: Vec<Slot>,
     /// Bytes of the batches taken in, in order.
     bytes: VecDeque<u64>,
@@ -44,27 +46,50 @@ impl Queues {
         slot as usize * self.components + component as usize
     }
 
-    /// Takes a place for a batch of `from`, or notes whom to wake.
-    pub(super) fn take(&mut self, slot: Slot, component: ComponentId, from: Slot) -> bool {
+    /// Takes a place at `now` for a batch of `from`, who hears so much later of a place that it is
+    /// free.
+    ///
+    /// # Errors
+    /// When `from` will hear of a place that is free already; `None` where none is, and `from` is
+    /// noted as one to wake.
+    pub(super) fn take(
+        &mut self,
+        (slot, component): (Slot, ComponentId),
+        (from, later): (Slot, Nanos),
+        now: Nanos,
+    ) -> Result<(), Option<Nanos>> {
         let at = self.at(slot, component);
         let queue = &mut self.queues[at];
-        if queue.taken >= self.capacity {
+        let free = self.capacity.saturating_sub(queue.taken) as usize;
+        if free == 0 {
             let word = &mut self.noted[at * self.words + from as usize / 64];
             let bit = 1 << (from % 64);
             if *word & bit == 0 {
                 *word |= bit;
                 queue.refused.push(from);
             }
-            return false;
+            return Err(None);
+        }
+        // The newest that it knows of: those that are farther away know the older ones. The others
+        // were free from the start.
+        let known = queue.freed.partition_point(|&since| since.saturating_add(later) <= now);
+        if known > 0 {
+            queue.freed.remove(known - 1);
+        } else if free == queue.freed.len() {
+            return Err(queue.freed.front().map(|&since| since.saturating_add(later)));
         }
         queue.taken += 1;
-        true
+        Ok(())
     }
 
     /// A copy is taken in: it or its original goes at once, so this is no place of the queue.
     pub(super) fn copy(&mut self, slot: Slot, component: ComponentId) {
         let at = self.at(slot, component);
-        self.queues[at].taken += 1;
+        let queue = &mut self.queues[at];
+        queue.taken += 1;
+        if queue.freed.len() > self.capacity.saturating_sub(queue.taken) as usize {
+            queue.freed.pop_back();
+        }
     }
 
     /// A batch waits in the queue.
@@ -80,11 +105,19 @@ impl Queues {
         self.queues[at].bytes.pop_front().unwrap_or(0)
     }
 
-    /// A place is free: appends to `wake` whom to wake.
-    pub(super) fn free(&mut self, slot: Slot, component: ComponentId, wake: &mut Vec<Slot>) {
+    /// A place is free from `now` on: appends to `wake` whom to wake.
+    pub(super) fn free(
+        &mut self,
+        (slot, component): (Slot, ComponentId),
+        now: Nanos,
+        wake: &mut Vec<Slot>,
+    ) {
         let at = self.at(slot, component);
         let queue = &mut self.queues[at];
         queue.taken = queue.taken.saturating_sub(1);
+        if queue.taken < self.capacity {
+            queue.freed.push_back(now);
+        }
         if queue.refused.is_empty() {
             return;
         }
@@ -112,10 +145,17 @@ impl Queues {
         for (at, queue) in (from..).zip(&mut self.queues[from..from + self.components]) {
             bytes = queue.bytes.drain(..).fold(bytes, u64::saturating_add);
             queue.taken = 0;
+            queue.freed.clear();
             queue.refused.clear();
             self.noted[at * self.words..(at + 1) * self.words].fill(0);
         }
         bytes
+    }
+
+    /// Places taken in one queue, and the batches that wait there.
+    pub(super) fn of(&self, slot: Slot, component: ComponentId) -> (u64, u64) {
+        let queue = &self.queues[self.at(slot, component)];
+        (u64::from(queue.taken), queue.bytes.len() as u64)
     }
 
     /// Places taken in the queues of these seats.
@@ -125,5 +165,45 @@ impl Queues {
             &self.queues[from..from + self.components]
         };
         slots.iter().flat_map(of).map(|queue| u64::from(queue.taken)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A queue of two places; seat 1 is near, seat 2 hears ten later.
+    #[test]
+    fn a_free_place_is_known_as_word_of_it_arrives() {
+        let mut queues = Queues::new(3, 1, 2);
+        let (near, far, to) = ((1, 0), (2, 10), (0, 0));
+        // Places that were never taken are known to all.
+        assert_eq!(queues.take(to, far, 5), Ok(()));
+        assert_eq!(queues.take(to, near, 5), Ok(()));
+        assert_eq!((queues.take(to, far, 6), queues.take(to, far, 6)), (Err(None), Err(None)));
+        let mut wake = Vec::new();
+        queues.free(to, 20, &mut wake);
+        assert_eq!(wake, [2]);
+        assert_eq!(queues.take(to, far, 29), Err(Some(30)));
+        queues.free(to, 25, &mut wake);
+        // The near one leaves the older place to the far one.
+        assert_eq!(queues.take(to, near, 25), Ok(()));
+        assert_eq!(queues.take(to, far, 30), Ok(()));
+        assert_eq!(queues.of(0, 0), (2, 0));
+    }
+
+    #[test]
+    fn copies_take_places_over_the_bound_and_give_them_back() {
+        let mut queues = Queues::new(2, 1, 1);
+        let (from, to, mut wake) = ((1, 0), (0, 0), Vec::new());
+        assert_eq!(queues.take(to, from, 0), Ok(()));
+        queues.copy(0, 0);
+        queues.free(to, 1, &mut wake);
+        assert_eq!(queues.take(to, from, 1), Err(None));
+        queues.free(to, 2, &mut wake);
+        assert_eq!((queues.take(to, from, 2), wake.as_slice()), (Ok(()), &[1][..]));
+        queues.free(to, 3, &mut wake);
+        queues.copy(0, 0);
+        assert_eq!(queues.take(to, from, 3), Err(None));
     }
 }

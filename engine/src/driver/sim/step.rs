@@ -64,7 +64,10 @@ impl Engine<'_> {
         std::mem::swap(&mut seat.frees, &mut self.desk.frees);
         let status = match turn {
             Ok(status) => status,
-            Err(error) => return self.fail(slot, error),
+            Err(error) => {
+                self.fail(slot, error);
+                return Ok(());
+            }
         };
         seat.again |= status.ran;
         seat.wake_at = status.wake_at.unwrap_or(Nanos::MAX);
@@ -74,7 +77,7 @@ impl Engine<'_> {
             seat.stop = true;
             seat.figures = self.workers[slot as usize].as_mut().map(Worker::figures);
         }
-        self.check_memory(node)?;
+        self.check_memory(node);
         if self.wakers.any() {
             for woken in self.wakers.woken() {
                 self.call(woken);
@@ -99,18 +102,24 @@ impl Engine<'_> {
         let mut mail = std::mem::take(&mut self.mail);
         std::mem::swap(&mut mail, &mut self.net.inboxes[at]);
         let mut stopped = false;
-        for parcel in mail.drain(..) {
+        let mut rest = mail.drain(..);
+        while let Some(parcel) = rest.next() {
             if self.begins(slot, &parcel.post) {
                 self.begin(slot);
                 stopped = false;
             }
             match self.take_in(slot, clock, parcel) {
                 Ok(stop) => stopped |= stop,
-                Err(error) if self.in_force(slot) => return Err(error),
+                Err(error) if self.in_force(slot) => {
+                    // It goes with the worker.
+                    self.net.inboxes[at].extend(rest);
+                    return Err(error);
+                }
                 // One of an old incarnation: the word of the next may be in the rest of the mail.
                 Err(_) => self.kill(slot),
             }
         }
+        drop(rest);
         self.mail = mail;
         if stopped {
             return Ok(Status { stopped, ..Status::default() });
@@ -124,11 +133,7 @@ impl Engine<'_> {
         let Parcel { bytes, count, post, .. } = parcel;
         self.desk.spend(self.message_cost);
         let batch = matches!(post, Post::Batch(_));
-        let life = match &post {
-            Post::Batch(envelope) => Some((envelope.component, envelope.incarnation)),
-            Post::Lost(loss) => Some((loss.component, loss.incarnation)),
-            _ => None,
-        };
+        let life = post.place();
         if let Some((component, incarnation)) = life {
             self.desk.taking = Some(bytes);
             let placed = count == Count::Full && incarnation == self.net.lives[slot as usize];

@@ -1,4 +1,5 @@
-//! A hash over everything that happens, in order: two runs that differ anywhere differ in it.
+//! A hash over what happens, in order: when, between whom, how much, of which roots. What is in the
+//! items is not looked at, nor which tuples a batch has where nothing is tracked.
 
 /// The hash so far.
 #[derive(Clone, Copy, Debug, Default)]
