@@ -219,21 +219,13 @@ impl Coordinator {
     pub fn tick(&mut self, now: Nanos, sink: &mut impl CoordinatorSink) -> Nanos {
         self.advance(now, sink);
         let stall_after = whole(self.plan.config.stall_after);
-        let quiet = now.saturating_sub(self.last_progress);
         let due = now.saturating_sub(self.last_progress.max(self.looked)) >= stall_after;
         if due && !self.stall_told && !self.finished {
             // Where nothing is under way there is no stall, or none that is known yet.
             self.looked = now;
-            if let Some((component, task, epoch, hold)) = self.culprit() {
+            if let Some(stall) = self.holding(now) {
                 self.stall_told = true;
-                let plan = &self.plan.components[component as usize];
-                self.stalls.push(Stall {
-                    component: plan.name.clone(),
-                    task: task.map(|task| task.saturating_sub(plan.first_task)),
-                    epoch,
-                    hold,
-                    after: Duration::from_nanos(quiet),
-                });
+                self.stalls.push(stall);
             }
         }
         let stall_at = if self.stall_told {
@@ -250,6 +242,20 @@ impl Coordinator {
             _ => Nanos::MAX,
         };
         stall_at.min(epoch_at).max(now + 1)
+    }
+
+    /// What holds the least epoch now, if anything is under way, and since when there was no progress.
+    #[must_use]
+    pub fn holding(&self, now: Nanos) -> Option<Stall> {
+        let (component, task, epoch, hold) = self.culprit()?;
+        let plan = &self.plan.components[component as usize];
+        Some(Stall {
+            component: plan.name.clone(),
+            task: task.map(|task| task.saturating_sub(plan.first_task)),
+            epoch,
+            hold,
+            after: Duration::from_nanos(now.saturating_sub(self.last_progress)),
+        })
     }
 
     fn culprit(&self) -> Option<(ComponentId, Option<TaskId>, Epoch, Hold)> {

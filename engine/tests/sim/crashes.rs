@@ -296,3 +296,25 @@ fn a_node_that_came_back_empty_takes_workers_again() {
     assert_eq!(outcome.report.crashes.len(), 2);
     assert!(outcome.nodes[1].busy > ms(100), "{:?}", outcome.nodes);
 }
+
+/// Given up while no other node can be reached, its workers go elsewhere as soon as one is back.
+#[test]
+fn a_node_given_up_while_none_is_reachable_is_given_up_again() {
+    let hour = ms(3_600_000);
+    for lasts in [4, 20, 300] {
+        let gone = |node, lasts| Fault::at(us(300), Event::Unreachable { node, lasts });
+        let faults = Faults {
+            unreachable_after: Some(ms(5)),
+            events: vec![gone(0, 1000 * hour), gone(1, ms(lasts))],
+            ..Faults::default()
+        };
+        let mut config = config(2);
+        config.epoch = EpochEnd::Records(200);
+        let (topology, seen, _) = steady(config);
+        let sim = Sim::new(cluster(2)).faults(faults).until(hour / 10);
+        let outcome = sim.run(topology).unwrap_or_else(|error| panic!("{lasts}: {error}"));
+        assert!(outcome.report.complete, "{lasts}");
+        assert_eq!(outcome.report.crashes.len(), 1, "{lasts}");
+        all_came(&seen);
+    }
+}

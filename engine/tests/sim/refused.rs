@@ -32,6 +32,8 @@ const FOREVER: Duration = Duration::MAX;
 #[test]
 fn clusters() {
     assert_eq!(refused(with(|c| c.nodes.clear()), "no node"), SimError::NoNode);
+    let many = |c: &mut Cluster| c.nodes = vec![c.nodes[0].clone(); 1_025];
+    refused(with(many), "1025 nodes, over the limit of 1024");
     refused(with(|c| c.nodes[1].cores = 0), "node 1 (node1) has no core");
     for speed in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-9, 1e9] {
         refused(with(|c| c.nodes[1].speed = speed), &format!("node 1 (node1) has speed {speed}"));

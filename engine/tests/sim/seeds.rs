@@ -76,6 +76,8 @@ fn what_never_ends_is_a_deadlock_or_runs_out_of_patience() {
     let error = Sim::new(cluster(2)).seed(9).until(ms(3)).run(topology).unwrap_err();
     let SimError::NoEnd { ref holds, events, seed: 9, .. } = error else { panic!("{error}") };
     assert!(holds.contains("held at") && events > 0, "{error}");
+    assert!(error.to_string().contains("no end within 3ms of virtual time"), "{error}");
+    assert!(!holds.contains("no progress for 10"), "{error}");
     let (topology, _) = chain(["a", "b", "c"], 2, 100_000, config(2));
     let error = Sim::new(cluster(2)).most_events(1_000).run(topology).unwrap_err();
     assert!(matches!(error, SimError::NoEnd { events: 1_001, .. }), "{error}");

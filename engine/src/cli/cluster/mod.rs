@@ -72,11 +72,13 @@ impl Scenario {
         Ok(())
     }
 
-    /// Workers, as the file has them: as many as it names nodes for, or one a core.
+    /// Workers, as the file has them: as many as it names nodes for, or one a core as far as there
+    /// can be so many.
     pub(super) fn workers(&self) -> u32 {
         let cores = self.nodes.iter().map(|node| u64::from(node.cores)).sum::<u64>();
         let named = self.file.workers.as_ref().map(|workers| workers.len() as u64);
-        u32::try_from(named.unwrap_or(cores).max(1)).unwrap_or(u32::MAX)
+        let default = cores.clamp(1, u64::from(streamwright::MAX_WORKERS));
+        u32::try_from(named.unwrap_or(default)).unwrap_or(u32::MAX)
     }
 
     /// The simulation that it asks for; `seed` is that of the command line, which wins.
@@ -198,7 +200,7 @@ impl Scenario {
             vec![Step::Key("node"), Step::At(entry), Step::Key(field)]
         };
         let path = match error {
-            SimError::NoNode => vec![Step::Key("node")],
+            SimError::NoNode | SimError::TooManyNodes { .. } => vec![Step::Key("node")],
             SimError::NoCore { node: at, .. } => node(*at, "cores"),
             SimError::Speed { node: at, .. } => node(*at, "speed"),
             SimError::Bandwidth { link } if link.contains("within") => {

@@ -11,12 +11,17 @@ use crate::nearest::nearest;
 
 /// Longest time that a scenario may name.
 const MOST: Duration = Duration::from_secs(10_000 * 24 * 3600);
+/// Most nodes: twice as many as there can be workers. Every pair of them has a link.
+const NODES: usize = 1024;
 /// Least and greatest speed and factor.
 const MEASURE: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 pub(super) fn cluster(cluster: &Cluster) -> Result<(), SimError> {
     if cluster.nodes.is_empty() {
         return Err(SimError::NoNode);
+    }
+    if cluster.nodes.len() > NODES {
+        return Err(SimError::TooManyNodes { nodes: cluster.nodes.len(), limit: NODES });
     }
     for (at, node) in cluster.nodes.iter().enumerate() {
         let name = node.name.clone();

@@ -5,29 +5,22 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::error::SimError;
 use super::outcome::Outcome;
-use crate::config::whole;
-use crate::core::{Change, CoordinatorSink, Order, Stall, WorkerId};
+use super::seat::At;
 use crate::driver::summary;
 use crate::driver::threads::Stop;
 use crate::driver::totals::Totals;
 
-/// Hands of a coordinator that is only asked what holds it.
-struct Nobody;
-
-impl CoordinatorSink for Nobody {
-    fn word(&mut self, _: WorkerId, _: Order) {}
-    fn recycle(&mut self, _: WorkerId, _: Vec<Change>) {}
-}
-
 impl Engine<'_> {
     /// What holds the run, for people.
-    pub(super) fn holds(&mut self) -> String {
-        let patience = whole(self.desk.plan.config.stall_after);
-        let later = self.net.now.saturating_add(patience);
-        self.coordinator.tick(later, &mut Nobody);
-        self.stalls.extend(self.coordinator.take_stalls());
-        let told = self.stalls.last().map(Stall::to_string);
-        told.unwrap_or_else(|| "nothing is under way: a spout waits to be woken".to_owned())
+    pub(super) fn holds(&self) -> String {
+        if let Some(stall) = self.coordinator.holding(self.net.now) {
+            return stall.to_string();
+        }
+        let working = self.seats.iter().find(|seat| seat.at == At::Working);
+        match working {
+            Some(seat) => format!("worker {} is in a step", seat.worker),
+            None => "nothing is under way: a spout has not ended, and emits nothing".to_owned(),
+        }
     }
 
     /// Puts the figures together.

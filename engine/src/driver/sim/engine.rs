@@ -150,7 +150,18 @@ impl<'a> Engine<'a> {
             self.events += 1;
             if at > until || self.events > most {
                 let (holds, events) = (self.holds(), self.events);
-                return Err(SimError::NoEnd { holds, events, at: self.at(), seed: self.seed });
+                let limit = if at > until {
+                    format!("{:?} of virtual time", self.sim.until)
+                } else {
+                    format!("{most} events")
+                };
+                return Err(SimError::NoEnd {
+                    limit,
+                    holds,
+                    events,
+                    at: self.at(),
+                    seed: self.seed,
+                });
             }
             self.net.now = at;
             if self.events.is_multiple_of(LOOK) {

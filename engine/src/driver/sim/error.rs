@@ -12,6 +12,14 @@ pub enum SimError {
     /// The cluster has no node.
     #[error("the cluster has no node")]
     NoNode,
+    /// More nodes than can be simulated.
+    #[error("the cluster has {nodes} nodes, over the limit of {limit}")]
+    TooManyNodes {
+        /// The nodes.
+        nodes: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// A node has no core.
     #[error("node {node} ({name}) has no core: give it at least 1")]
     NoCore {
@@ -143,8 +151,10 @@ pub enum SimError {
         seed: u64,
     },
     /// The topology has not ended within its time.
-    #[error("no end after {events} events; {holds} (at {at:?}; seed {seed})")]
+    #[error("no end within {limit}, after {events} events; {holds} (at {at:?}; seed {seed})")]
     NoEnd {
+        /// The limit that was passed: of virtual time, or of events.
+        limit: String,
         /// What holds it.
         holds: String,
         /// Events so far.

@@ -63,12 +63,30 @@ impl Engine<'_> {
     /// A node has been unreachable for too long: its workers will go elsewhere. Where nothing may be
     /// done twice, the old ones know that time as well, and stop; elsewhere they are fenced.
     pub(super) fn give_up(&mut self, node: usize) {
+        let now = self.net.now;
+        let gone = |node: &super::node::NodeState| node.windows.down_until(now);
+        let tracked = self.desk.plan.config.tracked();
+        if tracked && gone(&self.net.nodes[node]).is_none() {
+            // It was back before anyone else was.
+            return;
+        }
+        if self.refuge(now).is_none()
+            && let Some(back) = self.net.nodes.iter().filter_map(gone).min()
+        {
+            // Nobody can take its workers over before the first node is back.
+            self.net.calendar.put(back, Due::GiveUp(u32::try_from(node).unwrap_or(0)));
+            if !tracked {
+                let slots = self.here(node);
+                self.strike(&slots);
+            }
+            return;
+        }
         self.net.trace.words(&[self.net.now, 21 << 32, node as u64]);
         let slots = self.here(node);
         if self.any_in_use(&slots) {
             self.notice(node, Cause::Unreachable);
         }
-        if !self.desk.plan.config.tracked() {
+        if !tracked {
             self.strike(&slots);
         }
     }

@@ -227,6 +227,9 @@ impl Sim {
         for (name, _) in &self.bytes {
             check::component(plan, "bytes", name)?;
         }
+        check::time(|| "until".to_owned(), self.until)?;
+        check::time(|| "drain_at".to_owned(), self.drain_at.unwrap_or_default())?;
+        check::time(|| "stop_at".to_owned(), self.stop_at.unwrap_or_default())?;
         let Overhead { step, message } = self.overhead;
         check::time(|| "the overhead of a step".to_owned(), step)?;
         check::time(|| "the overhead of a message".to_owned(), message)?;

@@ -282,7 +282,9 @@ impl Net {
                 lost += 1;
             }
             self.stats.resent_messages += lost;
-            late = lost * (2 * self.latency(from, to) + self.delay + NOTICE);
+            let once = self.latency(from, to).saturating_mul(2);
+            let once = once.saturating_add(self.delay).saturating_add(NOTICE);
+            late = lost.saturating_mul(once);
         }
         self.send(parcel(post), leave.saturating_add(late));
     }
@@ -303,7 +305,8 @@ impl Net {
         }
         let loss = Loss::of(&envelope);
         self.stats.lost_in_batches += loss.tuples;
-        let most = 2 * self.latency(from, to) + self.delay + NOTICE;
+        let most = self.latency(from, to).saturating_mul(2);
+        let most = most.saturating_add(self.delay).saturating_add(NOTICE);
         let at = leave.saturating_add(1 + self.dice.below(most));
         let at = self.reachable(from, to, at, false).unwrap_or(at);
         let parcel = Parcel { from, to, leave, bytes: 0, count, post: Post::Lost(loss) };

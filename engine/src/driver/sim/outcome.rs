@@ -41,10 +41,11 @@ impl Outcome {
     pub fn between_nodes(&self) -> Traffic {
         let mut sum = Traffic::default();
         for link in self.links.iter().filter(|link| link.from != link.to) {
-            sum.batches += link.traffic.batches;
-            sum.tuples += link.traffic.tuples;
-            sum.messages += link.traffic.messages;
-            sum.bytes += link.traffic.bytes;
+            let Traffic { batches, tuples, messages, bytes } = link.traffic;
+            sum.batches = sum.batches.saturating_add(batches);
+            sum.tuples = sum.tuples.saturating_add(tuples);
+            sum.messages = sum.messages.saturating_add(messages);
+            sum.bytes = sum.bytes.saturating_add(bytes);
         }
         sum
     }
