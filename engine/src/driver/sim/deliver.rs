@@ -1,6 +1,5 @@
 //! What arrives, and what a free place brings about.
 
-use super::calendar::Due;
 use super::engine::{Engine, GATHER};
 use super::error::{Cause, SimError};
 use super::hands::Office;
