@@ -1,6 +1,5 @@
 //! What arrives, and what a free place brings about.
 
-use super::calendar::Due;
 use super::engine::{Engine, GATHER};
 use super::error::{Cause, SimError};
 use super::hands::Office;
@@ -79,7 +78,7 @@ impl Engine<'_> {
         for sender in wake.drain(..) {
             match self.net.way(slot, sender) {
                 0 => self.call(sender),
-                way => self.net.calendar.put(now.saturating_add(way), Due::Room(sender)),
+                way => self.net.room(sender, now.saturating_add(way)),
             }
         }
         self.wake = wake;

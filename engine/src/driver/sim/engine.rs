@@ -238,7 +238,10 @@ impl<'a> Engine<'a> {
                     self.sleep(slot);
                 }
             }
-            Due::Room(slot) => self.call(slot),
+            Due::Room(slot) => {
+                self.net.rooms.remove(&(now, slot));
+                self.call(slot);
+            }
             Due::Tick if now == self.tick_at => self.coordinate(),
             Due::Tick => {}
             Due::Fault(at) => self.fault(at),

@@ -1,5 +1,7 @@
 //! What lies between the workers: links, lanes, loss, repeats.
 
+use std::collections::BTreeSet;
+
 use super::calendar::{Calendar, Due};
 use super::cluster::Cluster;
 use super::dice::{Dice, Skips};
@@ -38,8 +40,8 @@ pub(super) struct Net {
     pub(super) queues: Queues,
     /// Mail that each seat has not taken in yet.
     pub(super) inboxes: Vec<Vec<Parcel>>,
-    /// For each seat, when it was last to know of a free place.
-    rooms: Vec<Nanos>,
+    /// When which seats will hear of a free place.
+    pub(super) rooms: BTreeSet<(Nanos, Slot)>,
     pub(super) stats: FaultStats,
     pairs: Vec<Pair>,
     /// The way to and from the coordinator.
@@ -101,7 +103,7 @@ impl Net {
             nodes,
             queues: Queues::new(plan.config.workers, plan.components.len(), plan.config.queue),
             inboxes: node_of.iter().map(|_| Vec::new()).collect(),
-            rooms: vec![0; seats],
+            rooms: BTreeSet::new(),
             stats: FaultStats::default(),
             addresses: vec![(0..).take(node_of.len()).collect()],
             incarnation: super::incarnation::FIRST,
@@ -135,7 +137,6 @@ impl Net {
         let slot = self.node_of.len();
         self.node_of.push(node);
         self.inboxes.push(Vec::new());
-        self.rooms.push(0);
         // Of no incarnation yet: its first word begins it.
         self.lives.push(super::incarnation::FIRST);
         self.queues.grow(self.node_of.len());
@@ -163,10 +164,10 @@ impl Net {
         if from == to { 0 } else { self.latency(from, to) }
     }
 
-    /// A seat will know at `at` of a place that is free.
+    /// A seat will hear at `at` of a place that is free.
     pub(super) fn room(&mut self, slot: Slot, at: Nanos) {
         // It may be refused more than once until then.
-        if std::mem::replace(&mut self.rooms[slot as usize], at) != at {
+        if self.rooms.insert((at, slot)) {
             self.calendar.put(at, Due::Room(slot));
         }
     }
