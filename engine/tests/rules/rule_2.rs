@@ -7,7 +7,7 @@ use streamwright::{EpochEnd, Grouping, Guarantee, Poll, Topology};
 use crate::dice::each_seed;
 use crate::net::{MS, Net};
 use crate::parts::{Item, Log, Node, Source, settings};
-use crate::rule_1::{line, one_verdict_each};
+use crate::rule_1::{line, one_verdict_each, replayed};
 
 #[test]
 fn rule_2_1_no_spout_stamps_before_every_worker_confirmed() {
@@ -132,4 +132,21 @@ fn rule_2_2_a_slow_sink_without_acks_holds_spouts_by_epochs_and_queues() {
     let out = net.run();
     assert_eq!(out.error, None);
     assert_eq!(log.items(2).len(), 2000);
+}
+
+/// Ways that take ten time-outs by the monotonic clock, and a tenth of one by the clock of
+/// time-outs, which crawls as it does beside code that blocks: no root fails.
+#[test]
+fn rule_2_3_time_outs_go_by_their_own_clock() {
+    each_seed(50, |seed| {
+        let log = Log::default();
+        let topology = line(&log, settings(1 + (seed % 3) as u32, |_| {}), 20);
+        let mut net = Net::new(&topology, seed, &log);
+        net.odds().delay = 1000 * MS;
+        net.clock = Box::new(|mono| mono / 100);
+        let sink = topology.plan().components[2].first_task;
+        net.cost(move |task, _| if task >= sink { 100 * MS } else { 10 });
+        let out = net.run();
+        assert_eq!((one_verdict_each(&out), replayed(&out)), ((40, 0), 0));
+    });
 }

@@ -180,3 +180,11 @@ fn global_is_task_zero_and_all_is_everyone() {
     let (tasks, _) = routed(Grouping::all(), 3, 4, 10);
     assert_eq!(counts(&tasks, 4), [10, 10, 10, 10]);
 }
+
+/// The hash decides by its high bits: all of a slot's bits count, else some task is never chosen.
+#[test]
+fn fields_gives_every_task_its_share_of_the_keys() {
+    let by_key = Grouping::fields(|item: &Item| item.key);
+    let (tasks, _) = routed(by_key, 2, 5, 2000);
+    assert!(counts(&tasks, 5).iter().all(|&n| (320..480).contains(&n)), "{:?}", counts(&tasks, 5));
+}
