@@ -14,6 +14,8 @@ mod crashes;
 mod determinism;
 #[path = "sim/lanes.rs"]
 mod lanes;
+#[path = "sim/lease.rs"]
+mod lease;
 #[path = "sim/machines.rs"]
 mod machines;
 #[path = "sim/refused.rs"]
