@@ -227,7 +227,7 @@ pub const MUTANTS: &[Mutant] = &[
         file: "book.rs",
         find: "acker::mix(id, attempt)",
         replace: "acker::mix(id, attempt.min(1))",
-        test: ("rules", "rule_4::rule_4_1_attempts_never_touch"),
+        test: ("rules", "rule_4::rule_4_3_error_and_panic_roll_back_and_fail_at_once"),
         breaks: "4.1",
         what: "All attempts of a root have one track id.",
     },
