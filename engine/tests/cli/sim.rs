@@ -108,7 +108,7 @@ fn a_run_that_fails_says_when_and_with_which_seed() {
     let path = temp.file("short.toml", format!("until = \"3ms\"\n{file}"));
     let report = simulate(&path, "--lines 50000 --seed 11 --json").json(1);
     let error = report["error"].as_str().unwrap_or_default();
-    assert!(error.contains("no end after") && error.ends_with("seed 11)"), "{error}");
+    assert!(error.contains("no end within 3ms") && error.ends_with("seed 11)"), "{error}");
     assert_eq!((&report["complete"], &report["sim"]), (&false.into(), &Value::Null));
 }
 
