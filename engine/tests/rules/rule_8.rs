@@ -285,7 +285,9 @@ fn rule_8_3_a_spout_that_cannot_go_back_ends_the_run_with_the_cause() {
     let topology = crate::rule_1::line(&log, settings(2, |_| {}), 20);
     for (step, ends) in [(0, false), (150, true)] {
         let out = Net::new(&topology, 1, &Log::default()).run_through(&topology, &[(step, 1)]);
-        let cause = RunError::Crashed { worker: 1, message: "a crash of the test".to_owned() };
+        let message = "a crash of the test; no new incarnation, since source[0] gives no `position` to \
+                       go back to";
+        let cause = RunError::Crashed { worker: 1, message: message.to_owned() };
         // Before anything can have been emitted there is nothing to go back to.
         assert_eq!(out.error, ends.then_some(cause));
         assert_eq!(out.crashes.len(), usize::from(!ends));
