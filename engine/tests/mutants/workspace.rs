@@ -83,15 +83,15 @@ impl Workspace {
             .unwrap();
         let patience = PATIENCE * u32::try_from(tests.len()).unwrap_or(u32::MAX);
         let start = Instant::now();
-        let mut status = None;
-        while status.is_none() && start.elapsed() < patience {
+        let mut in_time = true;
+        while in_time && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_millis(20));
-            status = child.try_wait().unwrap();
+            in_time = start.elapsed() < patience;
         }
-        if status.is_none() {
+        if !in_time {
             child.kill().unwrap();
-            child.wait().unwrap();
         }
+        let status = Some(child.wait().unwrap()).filter(|_| in_time);
         (status, String::from_utf8_lossy(&fs::read(&self.log).unwrap()).into_owned())
     }
 }
