@@ -135,6 +135,22 @@ fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
             BuildError::NotRepeatable { component: text("s") },
             "at most once",
         ),
+        (
+            errors(
+                |builder| {
+                    let stream = spout(builder, "s", 1);
+                    let bolt = builder.bolt("b", 1, |_| Ok(Pass));
+                    let _ = bolt.input(stream, Grouping::shuffle()).stateful().done();
+                },
+                {
+                    let mut config = Config::default();
+                    (config.guarantee, config.check_ppm) = (Guarantee::ExactlyOnce, 1);
+                    config
+                },
+            ),
+            BuildError::Unchecked { component: text("b") },
+            "`checked_by` a hash",
+        ),
         (of_config(|config| config.queue = 0), BuildError::Zero { field: "queue" }, "queue is 0"),
         (
             of_config(|config| config.drop_ppm = 1_000_001),
