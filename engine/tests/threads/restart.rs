@@ -180,10 +180,11 @@ fn e15_a_close_that_always_fails_ends_the_run_after_so_many_starts() {
         let mut config = short_epochs();
         config.restarts = restarts;
         let error = threads::run(builder.build(config).unwrap()).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "close of closing[0] failed at epoch 3: never; 1 new incarnations for that at epoch 3 were in vain"
-        );
+        let mut wanted = "close of closing[0] failed at epoch 3: never".to_owned();
+        if restarts > 0 {
+            wanted += &format!("; {restarts} new incarnations for that at epoch 3 were in vain");
+        }
+        assert_eq!(error.to_string(), wanted);
         assert_eq!(lives.load(SeqCst), u64::from(restarts));
     }
 }
