@@ -154,15 +154,6 @@ pub const MUTANTS: &[Mutant] = &[
         what: "A record over the limit is sent like any other.",
     },
     Mutant {
-        name: "room-slept-over",
-        file: "mail.rs",
-        find: "heard = true;",
-        replace: "",
-        test: ("rules", "rule_7::rule_7_2_room_that_comes_of_a_time_out_is_used_at_once"),
-        breaks: "7.2",
-        what: "A worker sleeps over the room that the verdict of a time-out has given.",
-    },
-    Mutant {
         name: "resume-at-newest-place",
         file: "restart.rs",
         find: "self.memory.places[task as usize].front();",
@@ -182,18 +173,6 @@ pub const MUTANTS: &[Mutant] = &[
         ),
         breaks: "8.3",
         what: "Places of an incarnation that died are kept for the next crash.",
-    },
-    Mutant {
-        name: "place-of-a-leap",
-        file: "restart.rs",
-        find: "*at = epoch;",
-        replace: "let _ = at;",
-        test: (
-            "conformance",
-            "on_crashes::crash_at_least_once_forgets_nothing_from_the_resumed_position_on",
-        ),
-        breaks: "8.3",
-        what: "A spout that leapt over the resumed epoch has no place of it after a second crash.",
     },
     Mutant {
         name: "at-most-once-seeks-back",
