@@ -154,6 +154,15 @@ pub const MUTANTS: &[Mutant] = &[
         what: "A record over the limit is sent like any other.",
     },
     Mutant {
+        name: "room-slept-over",
+        file: "mail.rs",
+        find: "heard = true;",
+        replace: "",
+        test: ("rules", "rule_7::rule_7_2_room_that_comes_of_a_time_out_is_used_at_once"),
+        breaks: "7.2",
+        what: "A worker sleeps over the room that the verdict of a time-out has given.",
+    },
+    Mutant {
         name: "resume-at-newest-place",
         file: "restart.rs",
         find: "self.memory.places[task as usize].front();",
