@@ -9,11 +9,10 @@ use crate::core::{
     Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Message, Nanos, Order, Plan,
     Report, Sink, TaskId, WorkerId,
 };
+use crate::driver::SLICE;
 use crate::report::DeadLetter;
 use std::sync::Arc;
 
-/// A step's share of time.
-const SLICE: Nanos = 5_000_000;
 /// Used-up memory that waits for its owner at most.
 const EMPTIES: usize = 256;
 

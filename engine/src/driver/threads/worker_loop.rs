@@ -11,6 +11,7 @@ use crate::config::whole;
 use crate::core::{
     ComponentId, Empty, Envelope, In, Message, Nanos, Report, Sink, TaskId, Worker, WorkerId,
 };
+use crate::driver::SLICE;
 use crate::report::{DeadLetter, RunError, WorkerFigures, WorkerStats};
 
 /// The longest sleep: a bound on how late a stopped clock is noticed.
@@ -26,9 +27,6 @@ struct Hands {
     /// When the step has had its share of time.
     late_at: Nanos,
 }
-
-/// A step's share of time.
-const SLICE: Nanos = 5_000_000;
 
 impl Sink for Hands {
     fn offer(&mut self, envelope: Envelope) -> Result<(), Envelope> {
