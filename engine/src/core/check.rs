@@ -35,3 +35,34 @@ impl Check {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Check;
+
+    /// A replay is held against what the tuple gave, also once later epochs have begun.
+    #[test]
+    fn what_differs_is_seen_in_any_order_of_epochs() {
+        let mut check = Check::default();
+        for epoch in [3, 5, 4] {
+            assert!(check.agrees(epoch, 7, 0, 100 + epoch));
+        }
+        for epoch in [4, 3, 5] {
+            assert!(check.agrees(epoch, 7, 0, 100 + epoch));
+            assert!(!check.agrees(epoch, 7, 0, 99));
+            assert!(check.agrees(epoch, 7, 1, 99), "another place");
+        }
+    }
+
+    /// Only what is closed everywhere is forgotten, and all of it.
+    #[test]
+    fn closed_epochs_are_forgotten() {
+        let mut check = Check::default();
+        for epoch in 1..=4 {
+            assert!(check.agrees(epoch, 7, 0, 1));
+        }
+        check.forget_below(3);
+        assert_eq!(check.pages.iter().map(|(epoch, _)| *epoch).collect::<Vec<_>>(), [3, 4]);
+        assert!(!check.agrees(3, 7, 0, 2));
+    }
+}
