@@ -42,7 +42,7 @@ impl Table {
         run: impl Fn() -> Counts<T> + 'static,
     ) {
         let only = std::env::var("ONLY").unwrap_or_default();
-        if !only.split(',').any(|part| name.contains(part)) {
+        if !only.split(';').any(|part| name.contains(part)) {
             return;
         }
         let truth = Arc::clone(truth);

@@ -59,9 +59,8 @@ pub(crate) struct Delivery<B: Batch> {
     pub(crate) parts: Vec<Part<B>>,
     pub(crate) runs: Vec<Run>,
     pub(crate) tuples: usize,
-    /// Payload bytes, but for what the part `last.0` has gained since it held `last.1`.
+    /// Payload bytes, as of the last time they were added up.
     pub(crate) bytes: usize,
-    pub(crate) last: (usize, usize),
     pub(crate) copy: Option<crate::grouping::CopyItem<B>>,
 }
 
@@ -75,7 +74,7 @@ impl<B: Batch> Drop for Delivery<B> {
 
 impl<B: Batch> Delivery<B> {
     pub(crate) fn new(copy: Option<crate::grouping::CopyItem<B>>) -> Self {
-        Delivery { parts: Vec::new(), runs: Vec::new(), tuples: 0, bytes: 0, last: (0, 0), copy }
+        Delivery { parts: Vec::new(), runs: Vec::new(), tuples: 0, bytes: 0, copy }
     }
 
     /// Empties it for the next use; the memory stays.
@@ -89,19 +88,24 @@ impl<B: Batch> Delivery<B> {
         self.runs.clear();
         self.tuples = 0;
         self.bytes = 0;
-        self.last = (0, 0);
     }
 
-    /// Payload bytes held, in O(1).
-    pub(crate) fn size(&self) -> usize {
-        let (part, before) = self.last;
-        self.bytes + self.parts.get(part).map_or(0, |part| part.items.size() - before)
+    /// Adds up the payload bytes. O(parts).
+    pub(crate) fn weigh(&mut self) {
+        self.bytes = self.parts.iter().map(|part| part.items.size()).sum();
     }
 
-    /// Says that the next item goes to `part`.
-    pub(crate) fn turn_to(&mut self, part: usize) {
-        self.bytes = self.size();
-        self.last = (part, self.parts.get(part).map_or(0, |part| part.items.size()));
+    /// The part of the task of this local number.
+    pub(crate) fn part(&mut self, local: usize) -> &mut Part<B> {
+        if self.parts.len() <= local {
+            self.parts.resize_with(local + 1, || Part {
+                items: B::default(),
+                spans: Vec::new(),
+                lineages: Vec::new(),
+                lost: Vec::new(),
+            });
+        }
+        &mut self.parts[local]
     }
 }
 
@@ -111,7 +115,7 @@ impl<B: Batch> AnyDelivery for Delivery<B> {
     }
 
     fn size(&self) -> usize {
-        self.size()
+        self.bytes
     }
 
     fn tracks(&self) -> &[Run] {
@@ -153,9 +157,7 @@ impl<B: Batch> AnyDelivery for Delivery<B> {
         }
         other.runs.clone_from(&self.runs);
         other.tuples = self.tuples;
-        other.bytes = self.size();
-        // All of it is in that sum: no part has gained anything since.
-        other.last = (usize::MAX, 0);
+        other.bytes = self.bytes;
         Some(Box::new(other))
     }
 

@@ -12,7 +12,7 @@ use super::shared::Shared;
 use super::{Epoch, lineage};
 use crate::batch::Batch;
 use crate::component::Execute;
-use crate::emitter::Emitter;
+use crate::emitter::{EmitState, Emitter, Outputs};
 use crate::report::{Reason, RunError, chain};
 
 /// Tuples that were passed over.
@@ -179,6 +179,9 @@ fn stretch<Bl: Execute<B>, B: Batch>(
     let bolt = &mut host.bolts[task];
     let (ports, state) = (&mut host.ports, &mut host.state);
     let (component, epoch, input) = (u64::from(host.component), state.epoch, state.input);
+    if part.lost.is_empty() && part.lineages.is_empty() {
+        return plain(bolt, ports, state, part, cursor, tracked, from, sink);
+    }
     let mut seen = host.seen.as_mut().map(|seen| seen.page(epoch));
     let (items, spans) = (&part.items, &part.spans[..]);
     let len = items.len();
@@ -250,9 +253,58 @@ fn stretch<Bl: Execute<B>, B: Batch>(
     outcome.unwrap_or_else(Stretch::Panicked)
 }
 
-/// Tells what the batch consumed and produced, merged by root; tainted runs are not acked.
+/// As `stretch`, where no tuple was lost on the way and none has a lineage: nothing but user code
+/// and a few compares a tuple.
+#[allow(clippy::too_many_arguments)]
+fn plain<Bl: Execute<B>, B: Batch>(
+    bolt: &mut Bl,
+    ports: &mut <Bl::Out as Outputs>::Ports,
+    state: &mut EmitState,
+    part: &Part<B>,
+    cursor: &mut Cursor,
+    tracked: bool,
+    from: usize,
+    sink: &mut dyn Sink,
+) -> Stretch {
+    let (items, spans) = (&part.items, &part.spans[..]);
+    let len = items.len();
+    let (at, span) = (&mut cursor.at, &mut cursor.span);
+    let (mut done, mut look) = (0_usize, 1_usize);
+    let outcome = guarded(|| {
+        while *at < len {
+            while spans.get(*span).is_some_and(|s| s.end as usize <= *at) {
+                *span += 1;
+            }
+            let (run, end) = spans.get(*span).map_or((0, len), |s| (s.run, s.end as usize));
+            while *at < end {
+                if let Err(error) = bolt.execute(items.item(*at), &mut Emitter { ports, state }) {
+                    return Stretch::Failed(chain(&*error));
+                }
+                if let Some(size) = state.oversize {
+                    return Stretch::TooLarge(size);
+                }
+                let due = ports.finish_tuple(run, tracked);
+                *at += 1;
+                if due {
+                    return Stretch::Buffered;
+                }
+                done += 1;
+                if done == look {
+                    if sink.late((*at - from) as u64) {
+                        return Stretch::Late;
+                    }
+                    look *= 2;
+                }
+            }
+        }
+        Stretch::End
+    });
+    outcome.unwrap_or_else(Stretch::Panicked)
+}
+
+/// Tells what the batch consumed and produced; runs of one root that follow each other are merged,
+/// tainted ones are not acked.
 fn settle(runs: &mut [Run], epoch: Epoch, cx: &mut Shared) {
-    runs.sort_unstable_by_key(|run| run.track);
     let mut i = 0;
     while let Some(first) = runs.get(i) {
         let track = first.track;

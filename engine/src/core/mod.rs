@@ -21,6 +21,7 @@ mod mail;
 mod message;
 mod outbox;
 mod place;
+mod placer;
 mod plan;
 pub(crate) mod port;
 mod restart;

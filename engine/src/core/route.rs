@@ -1,17 +1,17 @@
-//! One edge: which task gets each tuple, and the batches that are filling up for each worker.
+//! One edge: which task gets each tuple.
 
 use core::fmt;
 
-use super::delivery::{AnyDelivery, Delivery};
+use super::delivery::Delivery;
 use super::host::guarded;
 use super::lineage;
+use super::placer::{Open, Placer};
 use super::port::{Run, Span};
 use super::shared::Shared;
-use super::{ComponentId, EdgeId, Envelope, Epoch, Nanos, Plan, TaskId, WorkerId};
+use super::{ComponentId, EdgeId, Epoch, Plan, TaskId, WorkerId};
 use crate::batch::{Batch, Places};
 use crate::grouping::{CopyItem, HashAll, Rule};
 use crate::key::slot_of;
-use crate::report::Reason;
 
 /// An edge as declared.
 pub(crate) struct EdgeDef<B: Batch> {
@@ -41,44 +41,37 @@ pub(crate) struct Tags<'a> {
     pub(crate) lineages: &'a [u64],
 }
 
-/// A batch filling up for one worker.
-struct Open<B: Batch> {
-    delivery: Option<Box<Delivery<B>>>,
-    epoch: Epoch,
-    since: Nanos,
-    /// The run of the input that the newest run of the delivery stands for, this time of routing.
-    last: u32,
-}
-
-const NO_RUN: u32 = u32::MAX;
-const NO_TASK: u32 = u32::MAX;
+pub(super) const NO_TASK: u32 = u32::MAX;
 
 /// An edge at one sending worker.
 pub(crate) struct Edge<B: Batch> {
-    id: EdgeId,
-    to: ComponentId,
-    rule: Rule<B>,
+    pub(super) id: EdgeId,
+    pub(super) to: ComponentId,
+    pub(super) rule: Rule<B>,
     print: Option<HashAll<B>>,
-    copy: Option<CopyItem<B>>,
+    pub(super) copy: Option<CopyItem<B>>,
     first_task: TaskId,
-    tasks: u32,
+    pub(super) tasks: u32,
     slot_bits: u32,
     /// Worker and local number of each task, by the table of version `version`.
-    places: Vec<(WorkerId, u32)>,
+    pub(super) places: Vec<(WorkerId, u32)>,
     version: usize,
     turn: u32,
     credit: Vec<i128>,
     near: Vec<u32>,
-    open: Vec<Open<B>>,
+    pub(super) open: Vec<Open<B>>,
     /// Boxed as they travel, so that one comes and goes without a copy.
     #[allow(clippy::vec_box)]
-    pool: Vec<Box<Delivery<B>>>,
-    pool_limit: usize,
-    batch_bytes: usize,
-    chosen: Vec<u32>,
+    pub(super) pool: Vec<Box<Delivery<B>>>,
+    pub(super) pool_limit: usize,
+    pub(super) batch: usize,
+    pub(super) batch_bytes: usize,
+    /// Whether each item is to be weighed: the buffer at hand is larger than a batch.
+    pub(super) strict: bool,
+    pub(super) chosen: Vec<u32>,
     hashes: Vec<u64>,
     /// Items whose grouping panicked, with the message.
-    panics: Vec<(usize, String)>,
+    pub(super) panics: Vec<(usize, String)>,
 }
 
 /// Lets `fill` fill `list` up to `len` entries; where it panics, the entry is `instead`.
@@ -135,12 +128,12 @@ impl<B: Batch> Edge<B> {
             turn: me % to.tasks.max(1),
             credit,
             near,
-            open: (0..workers)
-                .map(|_| Open { delivery: None, epoch: 0, since: 0, last: NO_RUN })
-                .collect(),
+            open: (0..workers).map(|_| Open::default()).collect(),
             pool: Vec::with_capacity(pool_limit.min(64)),
             pool_limit,
+            batch: plan.config.batch,
             batch_bytes: plan.config.batch_bytes,
+            strict: false,
             chosen: Vec::new(),
             hashes: Vec::new(),
             panics: Vec::new(),
@@ -162,8 +155,14 @@ impl<B: Batch> Edge<B> {
         cx: &mut Shared,
     ) {
         self.look_up(epoch, &cx.plan);
-        for open in &mut self.open {
-            open.last = NO_RUN;
+        self.begin(items.size());
+        if cx.check.is_none()
+            && let Some(task) = self.sole()
+            && self.fits(items)
+        {
+            self.pour(items, copy, tags, roots, task, epoch, cx);
+            self.seal_full(cx);
+            return;
         }
         if !matches!(self.rule, Rule::All(_)) {
             self.choose(items, tags.lineages);
@@ -172,7 +171,7 @@ impl<B: Batch> Edge<B> {
         if let Rule::All(copy) = self.rule {
             let len = items.len();
             for task in 0..self.tasks {
-                let mut placer = Placer { edge: self, tags, span: 0, roots, epoch, cx };
+                let mut placer = Placer::new(self, tags, roots, epoch, cx);
                 for i in 0..len {
                     if let Some(part) = placer.place_at(i, task) {
                         copy(items, i, part);
@@ -183,7 +182,7 @@ impl<B: Batch> Edge<B> {
             return;
         }
         let len = items.len();
-        let mut placer = Placer { edge: self, tags, span: 0, roots, epoch, cx };
+        let mut placer = Placer::new(self, tags, roots, epoch, cx);
         match copy {
             None => items.scatter(&mut placer),
             Some(copy) => {
@@ -197,14 +196,16 @@ impl<B: Batch> Edge<B> {
         self.seal_full(cx);
     }
 
-    /// Seals the batches that are full: they leave now, not with the tuple after.
-    fn seal_full(&mut self, cx: &mut Shared) {
-        let (batch, bytes) = (cx.plan.config.batch, cx.plan.config.batch_bytes);
-        for worker in 0..self.open.len() {
-            let open = self.open[worker].delivery.as_ref();
-            if open.is_some_and(|open| open.tuples >= batch || open.size() >= bytes) {
-                self.seal_for(worker, cx);
-            }
+    /// The one task that every item goes to, whatever it is, if there is just one.
+    fn sole(&self) -> Option<u32> {
+        match self.rule {
+            Rule::Global => Some(0),
+            Rule::Fields(_) | Rule::Shuffle | Rule::Weighted(_) => (self.tasks == 1).then_some(0),
+            Rule::LocalOrShuffle => match self.near[..] {
+                [task] => Some(task),
+                _ => None,
+            },
+            Rule::Direct(_) | Rule::All(_) => None,
         }
     }
 
@@ -332,168 +333,5 @@ impl<B: Batch> Edge<B> {
         if !same {
             cx.differs(cx.plan.edges[self.id as usize].from, epoch);
         }
-    }
-
-    /// Seals open batches, with `before` only those open since then or earlier.
-    pub(crate) fn seal(&mut self, before: Option<Nanos>, cx: &mut Shared) {
-        for worker in 0..self.open.len() {
-            if before.is_none_or(|before| self.open[worker].since <= before) {
-                self.seal_for(worker, cx);
-            }
-        }
-    }
-
-    fn seal_for(&mut self, worker: usize, cx: &mut Shared) {
-        let open = &mut self.open[worker];
-        let Some(body) = open.delivery.take() else { return };
-        open.last = NO_RUN;
-        cx.edges[self.id as usize].transferred += body.tuples as u64;
-        cx.outbox.push(Envelope {
-            from: cx.me,
-            to: u32::try_from(worker).unwrap_or(0),
-            component: self.to,
-            edge: self.id,
-            epoch: open.epoch,
-            number: 0,
-            incarnation: cx.incarnation,
-            body,
-        });
-    }
-
-    pub(crate) fn open_since(&self) -> Option<Nanos> {
-        self.open.iter().filter(|o| o.delivery.is_some()).map(|o| o.since).min()
-    }
-
-    /// Takes back a delivery for the next use.
-    pub(crate) fn recycle(&mut self, body: Box<dyn AnyDelivery>) {
-        if self.pool.len() < self.pool_limit
-            && let Ok(mut delivery) = body.into_any().downcast::<Delivery<B>>()
-        {
-            // An arena that a huge record has stretched is not kept.
-            let large = delivery.size() / 2 > self.batch_bytes;
-            delivery.reset();
-            if !large {
-                self.pool.push(delivery);
-            }
-        }
-    }
-
-    /// The batch for `worker` at `epoch`, opened if need be.
-    fn open_for(&mut self, worker: usize, epoch: Epoch, cx: &mut Shared) {
-        let open = &self.open[worker];
-        if let Some(delivery) = &open.delivery {
-            let config = &cx.plan.config;
-            let full = delivery.tuples >= config.batch || delivery.size() >= config.batch_bytes;
-            if open.epoch == epoch && !full {
-                return;
-            }
-            self.seal_for(worker, cx);
-        }
-        let delivery = self.pool.pop().unwrap_or_else(|| Box::new(Delivery::new(self.copy)));
-        // In flight from here on: the frontier must not pass a batch that is still filling up.
-        cx.changes.in_flight(self.to, epoch, 1);
-        self.open[worker] =
-            Open { delivery: Some(delivery), epoch, since: cx.now.mono, last: NO_RUN };
-    }
-}
-
-/// Puts item after item into the batch of its task's worker, and hangs it from its root.
-struct Placer<'a, B: Batch> {
-    edge: &'a mut Edge<B>,
-    tags: Tags<'a>,
-    span: usize,
-    roots: &'a mut [Run],
-    epoch: Epoch,
-    cx: &'a mut Shared,
-}
-
-impl<B: Batch> Places<B> for Placer<'_, B> {
-    #[inline]
-    fn place(&mut self, i: usize) -> Option<&mut B> {
-        let task = self.edge.chosen.get(i).copied().unwrap_or(NO_TASK);
-        self.place_at(i, task)
-    }
-}
-
-impl<B: Batch> Placer<'_, B> {
-    #[inline]
-    fn place_at(&mut self, i: usize, task: u32) -> Option<&mut B> {
-        let run = self.run_of(i);
-        if (task >= self.edge.tasks || !self.edge.panics.is_empty())
-            && let Some(reason) = self.astray(i, task)
-        {
-            self.lead_astray(run, reason);
-            return None;
-        }
-        let (worker, local) = self.edge.places[task as usize];
-        let (worker, local) = (worker as usize, local as usize);
-        self.edge.open_for(worker, self.epoch, self.cx);
-        let open = &mut self.edge.open[worker];
-        let delivery = open.delivery.as_mut()?;
-        while delivery.parts.len() <= local {
-            delivery.parts.push(super::delivery::Part {
-                items: B::default(),
-                spans: Vec::new(),
-                lineages: Vec::new(),
-                lost: Vec::new(),
-            });
-        }
-        delivery.tuples += 1;
-        delivery.turn_to(local);
-        let part = delivery.parts.get_mut(local)?;
-        if let Some(&of) = self.tags.lineages.get(i) {
-            // Each copy of `all` grouping is a tuple of its own.
-            let all = matches!(self.edge.rule, Rule::All(_));
-            part.lineages.push(if all { lineage::copy(of, task) } else { of });
-        }
-        if run != NO_RUN {
-            if open.last != run {
-                // The tuples of one root that travel together hang from one id.
-                let root = self.roots.get_mut(run as usize)?;
-                let id = acker::Delta::EMPTY.with(self.cx.edge_ids.next_id());
-                root.untold = root.untold.merge(id);
-                delivery.runs.push(Run::new(root.track, id));
-                open.last = run;
-            }
-            let last = u32::try_from(delivery.runs.len() - 1).unwrap_or(NO_RUN);
-            let end = u32::try_from(part.items.len() + 1).unwrap_or(u32::MAX);
-            match part.spans.last_mut() {
-                Some(span) if span.run == last => span.end = end,
-                _ => part.spans.push(Span { run: last, end }),
-            }
-        }
-        Some(&mut part.items)
-    }
-
-    /// The run that item `i` hangs from; items come in order (again from 0 for `all`).
-    #[inline]
-    fn run_of(&mut self, i: usize) -> u32 {
-        while let Some(span) = self.tags.spans.get(self.span) {
-            if (span.end as usize) > i {
-                return span.run;
-            }
-            self.span += 1;
-        }
-        NO_RUN
-    }
-
-    /// Why item `i` has no task, if it has none.
-    #[cold]
-    fn astray(&self, i: usize, task: u32) -> Option<Reason> {
-        let component = || self.cx.plan.components[self.edge.to as usize].name.clone();
-        if let Some((_, message)) = self.edge.panics.iter().find(|(at, _)| *at == i) {
-            return Some(Reason::Grouping { component: component(), message: message.clone() });
-        }
-        let tasks = self.edge.tasks;
-        (task >= tasks).then(|| Reason::NoSuchTask { component: component(), task, tasks })
-    }
-
-    fn lead_astray(&mut self, run: u32, reason: Reason) {
-        if let Some(root) = self.roots.get_mut(run as usize) {
-            // An id that nobody will ever ack: else a root that is sent nowhere would be done.
-            root.untold = root.untold.merge(acker::Delta::EMPTY.with(self.cx.edge_ids.next_id()));
-        }
-        self.cx.edges[self.edge.id as usize].astray += 1;
-        self.cx.astray.push((run, reason));
     }
 }
