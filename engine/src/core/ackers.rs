@@ -1,13 +1,13 @@
 //! The acker of one worker: a tracker for each open epoch, and what ended in it.
 //!
-//! A verdict is remembered until its epoch is closed everywhere; messages that come after it are
+//! A failure is remembered until its epoch is closed everywhere; messages that come after it are
 //! counted and dropped. With the epoch goes its whole table, entries never armed included.
 
+use core::hash::{BuildHasherDefault, Hasher};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use acker::{Applied, Outcome, RootId, Ticks, Timeout, Tracker, TrackerConfig};
-use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
 
 use super::message::{AckKind, AckOp, FailOp, InitOp, VerdictOp};
@@ -17,17 +17,41 @@ use crate::report::{AckerStats, Reason};
 
 const TICK: Nanos = 1_000_000;
 
-/// By root, hashed alike in every run: how much memory a table takes after removals depends on where
-/// its entries lie, and that is reported. Roots are drawn by the engine, so nobody can aim at one
-/// place.
-pub(super) type ByRoot<T> = HashMap<RootId, T, FixedState>;
+/// By attempt, hashed alike in every run: how much memory a table takes after removals depends on
+/// where its entries lie, and that is reported.
+pub(super) type ByRoot<T> = HashMap<RootId, T, BuildHasherDefault<AsItIs>>;
+
+/// An attempt's id is its hash: all its bits are mixed, and the engine draws it, so nobody can aim at
+/// one place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(byte);
+        }
+    }
+
+    #[inline]
+    fn write_u64(&mut self, id: u64) {
+        self.0 = id;
+    }
+}
 
 /// One epoch's tracker.
 #[derive(Debug)]
 struct Page {
     epoch: Epoch,
     tracker: Tracker,
-    ended: HashSet<RootId, FixedState>,
+    /// Attempts that failed: what comes of them later is late. Of one that is done nothing can come
+    /// any more: each of its ids was told by the one who made it and by the one who was done with it,
+    /// and lanes drop repeats.
+    ended: HashSet<RootId, BuildHasherDefault<AsItIs>>,
     reasons: ByRoot<Arc<Reason>>,
     /// Where an attempt was last known to wait.
     seen: ByRoot<ComponentId>,
@@ -74,7 +98,11 @@ impl Acker {
             self.late += 1;
             return None;
         }
-        let at = self.pages.partition_point(|page| page.epoch < epoch);
+        // Most that is told is of the newest epoch.
+        let at = match self.pages.back() {
+            Some(page) if page.epoch == epoch => self.pages.len() - 1,
+            _ => self.pages.partition_point(|page| page.epoch < epoch),
+        };
         if self.pages.get(at).is_none_or(|page| page.epoch != epoch) {
             let mut page = match self.spare.pop() {
                 Some(page) => page,
@@ -105,7 +133,7 @@ impl Acker {
 
     pub(crate) fn apply(&mut self, op: &AckOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
         let Some(page) = self.page(op.epoch) else { return };
-        if page.ended.contains(&op.track) {
+        if page.has_failed(op.track) {
             self.late += 1;
             return;
         }
@@ -125,7 +153,7 @@ impl Acker {
 
     pub(crate) fn fail(&mut self, op: &FailOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
         let Some(page) = self.page(op.epoch) else { return };
-        if page.ended.contains(&op.track) {
+        if page.has_failed(op.track) {
             self.late += 1;
             return;
         }
@@ -216,10 +244,16 @@ impl Page {
             + self.seen.allocation_size()
     }
 
+    #[inline]
+    fn has_failed(&self, track: RootId) -> bool {
+        !self.ended.is_empty() && self.ended.contains(&track)
+    }
+
     fn end(&mut self, verdict: &acker::Verdict, plan: &Plan, out: &mut Vec<VerdictOp>) {
         let track = verdict.root;
-        let reason = self.reasons.remove(&track);
-        let seen = self.seen.remove(&track);
+        // Of few roots there is a reason or a place.
+        let reason = if self.reasons.is_empty() { None } else { self.reasons.remove(&track) };
+        let seen = if self.seen.is_empty() { None } else { self.seen.remove(&track) };
         let why = match verdict.outcome {
             Outcome::Done => None,
             // A failure whose reason was lost cannot be: both travel in one message.
@@ -231,8 +265,10 @@ impl Page {
                 })
             })),
         };
-        self.failed += u64::from(why.is_some());
-        self.ended.insert(track);
+        if why.is_some() {
+            self.failed += 1;
+            self.ended.insert(track);
+        }
         out.push(VerdictOp { track, epoch: self.epoch, task: verdict.task, failed: why });
     }
 }

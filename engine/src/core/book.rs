@@ -1,7 +1,7 @@
 //! The roots born at one stream: their items until the verdict, attempts, backoff, dead letters.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use acker::Delta;
@@ -15,9 +15,10 @@ use super::{Epoch, Nanos, TaskId, VerdictOp};
 use crate::batch::{Batch, cut};
 use crate::grouping::CopyItem;
 
-/// A root without a verdict.
+/// A root without a verdict; or, where `live` is false, a place for one, with its memory.
 #[derive(Debug)]
 struct Root<B: Batch> {
+    live: bool,
     id: u64,
     attempt: u32,
     task: TaskId,
@@ -39,6 +40,22 @@ pub(crate) struct Due<'a, B: Batch> {
     pub(crate) items: &'a B,
 }
 
+impl<B: Batch> Default for Root<B> {
+    fn default() -> Self {
+        Root {
+            live: false,
+            id: 0,
+            attempt: 0,
+            task: 0,
+            epoch: 0,
+            born: 0,
+            lineage: 0,
+            check: false,
+            items: B::default(),
+        }
+    }
+}
+
 impl<B: Batch> Drop for Root<B> {
     fn drop(&mut self) {
         cut(&mut self.items, 0);
@@ -48,13 +65,12 @@ impl<B: Batch> Drop for Root<B> {
 /// The roots of one stream at one worker.
 #[derive(Debug)]
 pub(crate) struct Book<B: Batch> {
-    slots: Vec<Option<Root<B>>>,
+    /// The last one freed is the first one used: its memory is still at hand.
+    slots: Vec<Root<B>>,
     free: Vec<u32>,
     by_track: ByRoot<u32>,
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     epochs: EpochCounts,
-    /// Used in turn, so that each of them soon has room for the largest root.
-    spare: VecDeque<B>,
     large: usize,
 }
 
@@ -66,7 +82,6 @@ impl<B: Batch> Default for Book<B> {
             by_track: ByRoot::default(),
             due: BinaryHeap::new(),
             epochs: EpochCounts::default(),
-            spare: VecDeque::new(),
             large: LARGE_CLOSE,
         }
     }
@@ -91,7 +106,6 @@ impl<B: Batch> Book<B> {
         let roots = roots.min(RESERVE);
         self.slots.reserve(roots);
         self.free.reserve(roots);
-        self.spare.resize_with(roots, B::default);
         // Twice: a table half full rehashes in place.
         self.by_track.reserve(2 * roots);
         self.large = LARGE;
@@ -106,24 +120,24 @@ impl<B: Batch> Book<B> {
         cx: &mut Shared,
         fill: impl FnOnce(&mut B),
     ) -> (Run, u64) {
-        let mut items = self.spare.pop_front().unwrap_or_default();
-        fill(&mut items);
         let id = cx.root_ids.next_id().get();
-        let (lineage, born) = (lineage::of_root(id), cx.now.mono);
-        let root = Root { id, attempt: 1, task, epoch, born, lineage, check: false, items };
+        let lineage = lineage::of_root(id);
+        let slot = self.take_slot();
+        let root = &mut self.slots[slot as usize];
+        fill(&mut root.items);
+        (root.live, root.check) = (true, false);
+        (root.id, root.attempt, root.task, root.epoch) = (id, 1, task, epoch);
+        (root.lineage, root.born) = (lineage, cx.now.mono);
         self.epochs.add(epoch, 1);
-        let slot = self.put(root);
         (self.start(slot, id, 1), lineage)
     }
 
-    fn put(&mut self, root: Root<B>) -> u32 {
-        if let Some(slot) = self.free.pop() {
-            self.slots[slot as usize] = Some(root);
-            slot
-        } else {
-            self.slots.push(Some(root));
+    /// A place without a root, its items empty.
+    fn take_slot(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Root::default());
             u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
-        }
+        })
     }
 
     fn start(&mut self, slot: u32, id: u64, attempt: u32) -> Run {
@@ -140,80 +154,72 @@ impl<B: Batch> Book<B> {
         cx: &mut Shared,
     ) -> Option<Ended> {
         let slot = self.by_track.remove(&verdict.track)?;
-        let mut root = self.slots.get_mut(slot as usize)?.take()?;
+        let root = self.slots.get_mut(slot as usize).filter(|root| root.live)?;
         let failed = verdict.failed.as_ref().filter(|_| !root.check);
         let Some(reason) = failed else {
             if !root.check && root.items.len() == 1 && sampled(root.lineage, cx) {
                 root.check = true;
-                self.slots[slot as usize] = Some(root);
                 self.due.push(Reverse((cx.now.clock, slot)));
                 return Some(Ended::Retry);
             }
             self.epochs.add(root.epoch, -1);
-            let bytes = root.items.size();
-            let ended = Ended::Acked { task: root.task, bytes, born: root.born };
-            self.discard(slot, std::mem::take(&mut root.items));
+            let ended =
+                Ended::Acked { task: root.task, bytes: root.items.size(), born: root.born };
+            self.discard(slot);
             return Some(ended);
         };
         if root.items.len() > 1 {
-            return Some(self.split(slot, &root, keep, cx));
+            return Some(self.split(slot, keep, cx));
         }
         let spent = root.attempt >= cx.plan.config.attempts;
         if spent || !reason.worth_a_retry() {
             self.epochs.add(root.epoch, -1);
             let (task, bytes) = (root.task, root.items.size());
-            self.free.push(slot);
+            root.live = false;
             let item = Box::new(std::mem::take(&mut root.items));
             cx.bury(root.task, root.epoch, root.attempt, Arc::clone(reason), item);
+            self.free.push(slot);
             return Some(Ended::Dead { task, bytes });
         }
         let at = cx.now.clock.saturating_add(cx.backoff(root.attempt));
-        self.slots[slot as usize] = Some(root);
         self.due.push(Reverse((at, slot)));
         Some(Ended::Retry)
     }
 
     /// A failed root of several items (what one `close` emitted): each becomes a root of its own,
     /// in the same step, and all of them hold the epoch.
-    fn split(
-        &mut self,
-        slot: u32,
-        root: &Root<B>,
-        keep: Option<CopyItem<B>>,
-        cx: &mut Shared,
-    ) -> Ended {
-        self.free.push(slot);
-        self.epochs.add(root.epoch, -1);
+    fn split(&mut self, slot: u32, keep: Option<CopyItem<B>>, cx: &mut Shared) -> Ended {
+        let all = &mut self.slots[slot as usize];
+        let items = std::mem::take(&mut all.items);
+        let (task, epoch, lineage) = (all.task, all.epoch, all.lineage);
+        self.discard(slot);
+        self.epochs.add(epoch, -1);
         if let Some(keep) = keep {
-            for i in 0..root.items.len() {
-                let mut items = self.spare.pop_front().unwrap_or_default();
-                keep(&root.items, i, &mut items);
+            for i in 0..items.len() {
                 let id = cx.root_ids.next_id().get();
+                let slot = self.take_slot();
+                let root = &mut self.slots[slot as usize];
+                keep(&items, i, &mut root.items);
+                (root.live, root.check) = (true, false);
                 // The one they shared was nobody's own: each has all its attempts before it.
-                let one = Root {
-                    id,
-                    attempt: 0,
-                    task: root.task,
-                    epoch: root.epoch,
-                    born: root.born,
-                    lineage: lineage::item(root.lineage, i, root.items.len()),
-                    check: false,
-                    items,
-                };
-                self.epochs.add(root.epoch, 1);
-                let slot = self.put(one);
+                (root.id, root.attempt, root.task, root.epoch) = (id, 0, task, epoch);
+                root.lineage = lineage::item(lineage, i, items.len());
+                root.born = cx.now.mono;
+                self.epochs.add(epoch, 1);
                 self.due.push(Reverse((cx.now.clock, slot)));
             }
         }
         Ended::Retry
     }
 
-    fn discard(&mut self, slot: u32, mut items: B) {
+    fn discard(&mut self, slot: u32) {
         self.free.push(slot);
-        let large = items.size() > self.large;
-        cut(&mut items, 0);
-        if self.spare.len() < RESERVE && !large {
-            self.spare.push_back(items);
+        let root = &mut self.slots[slot as usize];
+        root.live = false;
+        let large = root.items.size() > self.large;
+        cut(&mut root.items, 0);
+        if large {
+            root.items = B::default();
         }
     }
 
@@ -225,7 +231,7 @@ impl<B: Batch> Book<B> {
     /// Starts the next attempt of a root that is due, if it is of epoch `of` (or that is `None`).
     pub(crate) fn next_due(&mut self, of: Option<Epoch>, cx: &mut Shared) -> Option<Due<'_, B>> {
         let &Reverse((at, slot)) = self.due.peek()?;
-        let root = self.slots.get_mut(slot as usize)?.as_mut()?;
+        let root = self.slots.get_mut(slot as usize)?;
         if at > cx.now.clock || of.is_some_and(|of| of != root.epoch) {
             return None;
         }
@@ -234,7 +240,7 @@ impl<B: Batch> Book<B> {
         let (id, attempt, epoch, task) = (root.id, root.attempt, root.epoch, root.task);
         let lineage = root.lineage;
         let run = self.start(slot, id, attempt);
-        let items = &self.slots.get(slot as usize)?.as_ref()?.items;
+        let items = &self.slots.get(slot as usize)?.items;
         Some(Due { epoch, task, run, lineage, items })
     }
 
@@ -247,14 +253,13 @@ impl<B: Batch> Book<B> {
         // Linear, but asked only where a report is due and cut short by the first match.
         self.slots
             .iter()
-            .flatten()
-            .find(|root| root.epoch == epoch)
+            .find(|root| root.live && root.epoch == epoch)
             .map_or(TaskId::MAX, |root| root.task)
     }
 
     /// Every root that has no verdict: what a cut-short run leaves behind.
     pub(crate) fn unfinished(&self, each: &mut dyn FnMut(TaskId, Epoch, u32)) {
-        for root in self.slots.iter().flatten() {
+        for root in self.slots.iter().filter(|root| root.live) {
             each(root.task, root.epoch, root.attempt);
         }
     }

@@ -84,6 +84,9 @@ impl Tables {
     /// Which of the tables is in force at `epoch`, from 0.
     #[must_use]
     pub fn version(&self, epoch: Epoch) -> usize {
+        if self.from.len() == 1 {
+            return 0;
+        }
         self.from.partition_point(|(from, _)| *from <= epoch).saturating_sub(1)
     }
 }
