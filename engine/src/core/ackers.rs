@@ -10,6 +10,7 @@ use std::sync::Arc;
 use acker::{Applied, Outcome, RootId, Ticks, Timeout, Tracker, TrackerConfig};
 use hashbrown::{HashMap, HashSet};
 
+use super::nursery::Nursery;
 use super::message::{AckKind, AckOp, FailOp, InitOp, VerdictOp};
 use super::{ComponentId, Epoch, Nanos, Plan};
 use crate::config::whole;
@@ -64,6 +65,9 @@ pub(crate) struct Acker {
     config: TrackerConfig,
     pages: VecDeque<Page>,
     spare: Vec<Page>,
+    nursery: Nursery,
+    /// When the young have to move on.
+    aging: Ticks,
     forgotten: Epoch,
     now: Ticks,
     verdicts: Vec<acker::Verdict>,
@@ -83,6 +87,8 @@ impl Acker {
             },
             pages: VecDeque::new(),
             spare: Vec::new(),
+            nursery: Nursery::default(),
+            aging: 0,
             forgotten: 0,
             now: 0,
             verdicts: Vec::new(),
@@ -124,27 +130,37 @@ impl Acker {
 
     pub(crate) fn init(&mut self, op: &InitOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
         let Some(page) = self.page(op.epoch) else { return };
-        // A second init of a live attempt cannot happen on a numbered lane; were it to, the first
-        // stands.
-        if let Ok(Applied::Verdict(verdict)) = page.tracker.init(op.track, op.task, op.produced) {
-            page.end(&verdict, plan, out);
+        // What was told before lies in the tracker, and a root without children is done at once.
+        if page.tracker.orphans() > 0 || op.produced.bits() == 0 {
+            page.init(op, plan, out);
+        } else {
+            let pages = &mut self.pages;
+            self.nursery.take(op, &mut |old| move_on(pages, &old, plan, out));
         }
     }
 
     pub(crate) fn apply(&mut self, op: &AckOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
-        let Some(page) = self.page(op.epoch) else { return };
-        if page.has_failed(op.track) {
-            self.late += 1;
-            return;
-        }
         match op.kind {
             AckKind::Update(update) => {
-                if let Applied::Verdict(verdict) = page.tracker.update(op.track, update) {
+                if let Some(end) = self.nursery.tell(op.track, update.bits()) {
+                    if let Some(task) = end {
+                        out.push(VerdictOp { track: op.track, epoch: op.epoch, task, failed: None });
+                    }
+                    return;
+                }
+                let Some(page) = self.page(op.epoch) else { return };
+                if page.has_failed(op.track) {
+                    self.late += 1;
+                } else if let Applied::Verdict(verdict) = page.tracker.update(op.track, update) {
                     page.end(&verdict, plan, out);
                 }
             }
             AckKind::Touch(component) => {
-                if page.tracker.touch(op.track) {
+                self.part_with(op.track, plan, out);
+                let Some(page) = self.page(op.epoch) else { return };
+                if page.has_failed(op.track) {
+                    self.late += 1;
+                } else if page.tracker.touch(op.track) {
                     page.seen.insert(op.track, component);
                 }
             }
@@ -152,6 +168,7 @@ impl Acker {
     }
 
     pub(crate) fn fail(&mut self, op: &FailOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
+        self.part_with(op.track, plan, out);
         let Some(page) = self.page(op.epoch) else { return };
         if page.has_failed(op.track) {
             self.late += 1;
@@ -163,6 +180,12 @@ impl Acker {
         }
     }
 
+    /// Has an attempt in the tracker, if it was young.
+    fn part_with(&mut self, track: RootId, plan: &Plan, out: &mut Vec<VerdictOp>) {
+        let pages = &mut self.pages;
+        self.nursery.part_with(track, &mut |old| move_on(pages, &old, plan, out));
+    }
+
     /// Lets time-outs run up to `clock`.
     pub(crate) fn advance(&mut self, clock: Nanos, plan: &Plan, out: &mut Vec<VerdictOp>) {
         let now = clock / TICK;
@@ -170,6 +193,11 @@ impl Acker {
             return;
         }
         self.now = now;
+        if now >= self.aging {
+            self.aging = now + (self.timeout() / 32).max(1);
+            let pages = &mut self.pages;
+            self.nursery.age(&mut |old| move_on(pages, &old, plan, out));
+        }
         for page in &mut self.pages {
             page.tracker.advance(now, &mut self.verdicts);
             for verdict in self.verdicts.drain(..) {
@@ -181,28 +209,34 @@ impl Acker {
 
     /// Notes the peaks of live records and bytes.
     pub(crate) fn measure(&mut self) {
-        let live = self.pages.iter().map(|page| page.tracker.len()).sum();
+        let live = self.pages.iter().map(|page| page.tracker.len()).sum::<usize>();
+        let live = live + self.nursery.len();
         let pages = self.pages.iter().chain(&self.spare);
         self.peak_live = self.peak_live.max(live);
-        self.peak_bytes = self.peak_bytes.max(pages.map(Page::heap_bytes).sum());
+        self.peak_bytes = self.peak_bytes.max(pages.map(Page::heap_bytes).sum::<usize>() + self.nursery.heap_bytes());
     }
 
     /// Whether some attempt waits for its verdict.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.pages.iter().any(|page| !page.tracker.is_empty())
+        self.nursery.len() > 0 || self.pages.iter().any(|page| !page.tracker.is_empty())
+    }
+
+    fn timeout(&self) -> Ticks {
+        match self.config.timeout {
+            Timeout::After(ticks) => ticks,
+            _ => 1600,
+        }
     }
 
     /// How often time-outs are looked at.
     pub(crate) fn pace(&self) -> Nanos {
-        match self.config.timeout {
-            Timeout::After(ticks) => (ticks * TICK / 16).clamp(TICK, 100 * TICK),
-            _ => 100 * TICK,
-        }
+        (self.timeout() * TICK / 16).clamp(TICK, 100 * TICK)
     }
 
     /// Forgets all epochs below `epoch`: they are closed everywhere.
     pub(crate) fn forget_below(&mut self, epoch: Epoch) {
         self.forgotten = self.forgotten.max(epoch);
+        self.nursery.forget_below(epoch);
         while self.pages.front().is_some_and(|page| page.epoch < epoch) {
             let Some(mut page) = self.pages.pop_front() else { break };
             page.tracker.clear();
@@ -220,7 +254,10 @@ impl Acker {
 
     pub(crate) fn stats(&self) -> AckerStats {
         let all = self.pages.iter().chain(&self.spare).map(|page| page.tracker.stats());
-        let (mut updates, mut bound) = (0, 0.0);
+        let mut updates = self.nursery.told();
+        // 2⁻⁶⁴ each, as in the tracker.
+        #[allow(clippy::cast_precision_loss)]
+        let mut bound = updates as f64 / 18_446_744_073_709_551_616.0;
         for stats in all {
             updates += stats.updates;
             bound += stats.false_zero_bound();
@@ -235,7 +272,23 @@ impl Acker {
     }
 }
 
+/// Takes an attempt that has left the nursery over into its epoch's tracker.
+fn move_on(pages: &mut VecDeque<Page>, old: &InitOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
+    // It had a page as it came, and goes with it.
+    if let Some(page) = pages.iter_mut().find(|page| page.epoch == old.epoch) {
+        page.init(old, plan, out);
+    }
+}
+
 impl Page {
+    fn init(&mut self, op: &InitOp, plan: &Plan, out: &mut Vec<VerdictOp>) {
+        // A second init of a live attempt cannot happen on a numbered lane; were it to, the first
+        // stands.
+        if let Ok(Applied::Verdict(verdict)) = self.tracker.init(op.track, op.task, op.produced) {
+            self.end(&verdict, plan, out);
+        }
+    }
+
     /// Bytes of its tables: records, ended roots, reasons, places.
     fn heap_bytes(&self) -> usize {
         self.tracker.heap_bytes()

@@ -129,7 +129,7 @@ impl<B: Batch> Book<B> {
         (root.id, root.attempt, root.task, root.epoch) = (id, 1, task, epoch);
         (root.lineage, root.born) = (lineage, cx.now.mono);
         self.epochs.add(epoch, 1);
-        (self.start(slot, id, 1), lineage)
+        (self.start(slot, id, 1, epoch, cx), lineage)
     }
 
     /// A place without a root, its items empty.
@@ -140,10 +140,10 @@ impl<B: Batch> Book<B> {
         })
     }
 
-    fn start(&mut self, slot: u32, id: u64, attempt: u32) -> Run {
+    fn start(&mut self, slot: u32, id: u64, attempt: u32, epoch: Epoch, cx: &Shared) -> Run {
         let track = acker::mix(id, attempt);
         self.by_track.insert(track, slot);
-        Run::new(track, Delta::EMPTY)
+        Run::new(track, cx.plan.tables.at(epoch).owner(track), Delta::EMPTY)
     }
 
     /// Hears a verdict; `None` where the attempt is not in this book.
@@ -239,7 +239,7 @@ impl<B: Batch> Book<B> {
         root.attempt += 1;
         let (id, attempt, epoch, task) = (root.id, root.attempt, root.epoch, root.task);
         let lineage = root.lineage;
-        let run = self.start(slot, id, attempt);
+        let run = self.start(slot, id, attempt, epoch, cx);
         let items = &self.slots.get(slot as usize)?.items;
         Some(Due { epoch, task, run, lineage, items })
     }

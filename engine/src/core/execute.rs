@@ -304,23 +304,18 @@ fn plain<Bl: Execute<B>, B: Batch>(
 
 /// Tells what the batch consumed and produced; runs of one root that follow each other are merged,
 /// tainted ones are not acked.
-fn settle(runs: &mut [Run], epoch: Epoch, cx: &mut Shared) {
-    let mut i = 0;
-    while let Some(first) = runs.get(i) {
-        let track = first.track;
+fn settle(runs: &[Run], epoch: Epoch, cx: &mut Shared) {
+    for of_one in runs.chunk_by(|a, b| a.track == b.track) {
         let mut sum = Delta::EMPTY;
         let mut sound = false;
-        while let Some(run) = runs.get(i)
-            && run.track == track
-        {
+        for run in of_one {
             if !run.tainted {
                 sum = sum.merge(run.untold);
                 sound = true;
             }
-            i += 1;
         }
-        if sound {
-            cx.ack(track, epoch, Update::new(sum, Delta::EMPTY));
+        if sound && let Some(first) = of_one.first() {
+            cx.ack(first, epoch, Update::new(sum, Delta::EMPTY));
         }
     }
 }

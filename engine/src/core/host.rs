@@ -228,7 +228,7 @@ pub(crate) fn retry_port(
 /// Tells the trackers of new attempts, and fails those that grouping led astray.
 pub(crate) fn announce(runs: &mut Vec<Run>, tasks: &[TaskId], epoch: Epoch, cx: &mut Shared) {
     for (run, &task) in runs.iter().zip(tasks) {
-        cx.init(run.track, task, epoch, run.untold);
+        cx.init(run, task, epoch);
     }
     fail_astray(runs, epoch, cx);
     runs.clear();

@@ -19,6 +19,7 @@ mod lane;
 pub(crate) mod lineage;
 mod mail;
 mod message;
+mod nursery;
 mod outbox;
 mod place;
 mod placer;

@@ -82,7 +82,7 @@ impl<B: Batch> Edge<B> {
             let run = u32::try_from(delivery.runs.len()).unwrap_or(NO_RUN);
             let id = acker::Delta::EMPTY.with(cx.edge_ids.next_id());
             root.untold = root.untold.merge(id);
-            delivery.runs.push(Run::new(root.track, id));
+            delivery.runs.push(Run::new(root.track, root.owner, id));
             let end = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(span.end);
             delivery.parts[local].spans.push(Span { run, end });
         }
@@ -243,7 +243,7 @@ impl<'a, B: Batch> Placer<'a, B> {
                 let root = self.roots.get_mut(run as usize)?;
                 let id = acker::Delta::EMPTY.with(self.cx.edge_ids.next_id());
                 root.untold = root.untold.merge(id);
-                delivery.runs.push(Run::new(root.track, id));
+                delivery.runs.push(Run::new(root.track, root.owner, id));
                 open.last = run;
             }
             let last = u32::try_from(delivery.runs.len() - 1).unwrap_or(NO_RUN);

@@ -20,6 +20,8 @@ use crate::topology::attach;
 pub struct Run {
     /// The attempt.
     pub track: RootId,
+    /// Who tracks it.
+    pub(crate) owner: WorkerId,
     /// Ids consumed and produced, XORed: told whole, so none is told apart from the other.
     pub(crate) untold: Delta,
     /// Failed or partly lost: not to be acked.
@@ -27,8 +29,8 @@ pub struct Run {
 }
 
 impl Run {
-    pub(crate) fn new(track: RootId, untold: Delta) -> Self {
-        Run { track, untold, tainted: false }
+    pub(crate) fn new(track: RootId, owner: WorkerId, untold: Delta) -> Self {
+        Run { track, owner, untold, tainted: false }
     }
 }
 

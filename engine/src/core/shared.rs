@@ -8,6 +8,7 @@ use acker::{IdGen, RootId, Update};
 use super::check::Check;
 use super::message::{AckKind, AckOp, Change, FailOp, InitOp};
 use super::outbox::Outbox;
+use super::port::Run;
 use super::{ComponentId, Epoch, Nanos, Plan, TaskId, WorkerId};
 use crate::config::{Exhausted, whole};
 use crate::report::{DeadLetter, EdgeCounters, Reason, RunError};
@@ -115,14 +116,14 @@ impl Shared {
         self.plan.config.tracked()
     }
 
-    pub(crate) fn init(&mut self, track: RootId, task: TaskId, epoch: Epoch, of: acker::Delta) {
-        let owner = self.plan.tables.at(epoch).owner(track);
-        self.inits[owner as usize].push(InitOp { track, epoch, task, produced: of });
+    pub(crate) fn init(&mut self, run: &Run, task: TaskId, epoch: Epoch) {
+        let (track, produced) = (run.track, run.untold);
+        self.inits[run.owner as usize].push(InitOp { track, epoch, task, produced });
     }
 
-    pub(crate) fn ack(&mut self, track: RootId, epoch: Epoch, update: Update) {
-        let owner = self.plan.tables.at(epoch).owner(track);
-        self.acks[owner as usize].push(AckOp { track, epoch, kind: AckKind::Update(update) });
+    pub(crate) fn ack(&mut self, run: &Run, epoch: Epoch, update: Update) {
+        let (track, kind) = (run.track, AckKind::Update(update));
+        self.acks[run.owner as usize].push(AckOp { track, epoch, kind });
     }
 
     pub(crate) fn touch(&mut self, track: RootId, epoch: Epoch, at: ComponentId) {

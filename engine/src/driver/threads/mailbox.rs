@@ -23,6 +23,8 @@ struct Inner<P> {
     /// Senders that found the queue of a component full.
     refused: Vec<Vec<u32>>,
     woken: bool,
+    /// Whether the owner sleeps: else there is nobody to notify, and no call of the kernel.
+    parked: bool,
 }
 
 impl<P> Mailbox<P> {
@@ -36,6 +38,7 @@ impl<P> Mailbox<P> {
                 taken: vec![0; components],
                 refused: vec![Vec::new(); components],
                 woken: false,
+                parked: false,
             }),
             arrived: Condvar::new(),
             capacity,
@@ -59,15 +62,23 @@ impl<P> Mailbox<P> {
         }
         inner.taken[c] += 1;
         inner.posts.push(post);
-        drop(inner);
-        self.arrived.notify_one();
+        self.notify(inner);
         Ok(())
     }
 
     /// Puts in a post that is not bounded.
     pub(crate) fn post(&self, post: P) {
-        self.lock().posts.push(post);
-        self.arrived.notify_one();
+        let mut inner = self.lock();
+        inner.posts.push(post);
+        self.notify(inner);
+    }
+
+    fn notify(&self, inner: MutexGuard<'_, Inner<P>>) {
+        let parked = inner.parked;
+        drop(inner);
+        if parked {
+            self.arrived.notify_one();
+        }
     }
 
     /// Puts in a post that nobody needs to be woken for.
@@ -77,8 +88,9 @@ impl<P> Mailbox<P> {
 
     /// Wakes the owner, or keeps it from its next sleep.
     pub(crate) fn wake(&self) {
-        self.lock().woken = true;
-        self.arrived.notify_one();
+        let mut inner = self.lock();
+        inner.woken = true;
+        self.notify(inner);
     }
 
     /// The owner is done with a batch of `component`: fills `wake` with the senders to wake.
@@ -109,11 +121,13 @@ impl<P> Mailbox<P> {
     pub(crate) fn park(&self, timeout: Duration) {
         let mut inner = self.lock();
         if inner.posts.is_empty() && !inner.woken {
+            inner.parked = true;
             inner = self
                 .arrived
                 .wait_timeout(inner, timeout)
                 .map_or_else(|poison| poison.into_inner().0, |(inner, _)| inner);
         }
         inner.woken = false;
+        inner.parked = false;
     }
 }
