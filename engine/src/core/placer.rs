@@ -79,10 +79,7 @@ impl<B: Batch> Edge<B> {
         part.lineages.extend_from_slice(tags.lineages);
         for span in tags.spans {
             let Some(root) = roots.get_mut(span.run as usize) else { continue };
-            let run = u32::try_from(delivery.runs.len()).unwrap_or(NO_RUN);
-            let id = acker::Delta::EMPTY.with(cx.edge_ids.next_id());
-            root.untold = root.untold.merge(id);
-            delivery.runs.push(Run::new(root.track, root.owner, id));
+            let run = hang(root, &mut delivery.runs, cx);
             let end = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(span.end);
             delivery.parts[local].spans.push(Span { run, end });
         }
@@ -170,6 +167,15 @@ impl<B: Batch> Edge<B> {
     }
 }
 
+/// Adds a run for tuples of `root` that travel together: all of them hang from one id.
+#[inline]
+fn hang(root: &mut Run, runs: &mut Vec<Run>, cx: &mut Shared) -> u32 {
+    let id = acker::Delta::EMPTY.with(cx.edge_ids.next_id());
+    root.untold = root.untold.merge(id);
+    runs.push(Run::new(root.track, root.owner, id));
+    u32::try_from(runs.len() - 1).unwrap_or(NO_RUN)
+}
+
 /// Takes every item.
 struct All<'a, B>(&'a mut B);
 
@@ -241,9 +247,7 @@ impl<'a, B: Batch> Placer<'a, B> {
             if open.last != run {
                 // The tuples of one root that travel together hang from one id.
                 let root = self.roots.get_mut(run as usize)?;
-                let id = acker::Delta::EMPTY.with(self.cx.edge_ids.next_id());
-                root.untold = root.untold.merge(id);
-                delivery.runs.push(Run::new(root.track, root.owner, id));
+                hang(root, &mut delivery.runs, self.cx);
                 open.last = run;
             }
             let last = u32::try_from(delivery.runs.len() - 1).unwrap_or(NO_RUN);

@@ -207,8 +207,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "split-roots-do-not-hold",
         file: "book.rs",
-        find: "self.epochs.add(root.epoch, 1);\n                let slot",
-        replace: "let slot",
+        find: "self.epochs.add(epoch, 1);\n                self.due",
+        replace: "self.due",
         test: ("rules", "rule_3::rule_3_5_close_roots_are_tracked_split_and_hold"),
         breaks: "3.5",
         what: "The roots that a close root is split into do not hold the epoch.",
@@ -263,7 +263,7 @@ pub const MUTANTS: &[Mutant] = &[
     },
     Mutant {
         name: "produced-not-told",
-        file: "route.rs",
+        file: "placer.rs",
         find: "root.untold = root.untold.merge(id);",
         replace: "",
         test: ("rules", "rule_4::rule_4_2_one_update_consumed_and_produced"),

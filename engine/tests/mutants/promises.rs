@@ -15,8 +15,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "seen-before-success",
         file: "execute.rs",
-        find: "if let Err(error) = bolt.execute(",
-        replace: "if let (Some(seen), Some(lineage)) = (&mut seen, lineage) {\n                seen.note(lineage, input);\n            }\n            if let Err(error) = bolt.execute(",
+        find: "continue;\n            }\n            if let Err(error) = bolt.execute(",
+        replace: "continue;\n            }\n            if let (Some(seen), Some(lineage)) = (&mut seen, lineage) {\n                seen.note(lineage, input);\n            }\n            if let Err(error) = bolt.execute(",
         test: ("conformance", "regressions::trace_error_at_a_bolt_with_state_under_exactly_once"),
         breaks: "6",
         what: "A tuple counts as seen though it failed.",
@@ -45,8 +45,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "split-lineage",
         file: "book.rs",
-        find: "lineage: lineage::item(root.lineage, i, root.items.len()),",
-        replace: "lineage: lineage::of_root(id),",
+        find: "root.lineage = lineage::item(lineage, i, items.len());",
+        replace: "root.lineage = lineage::of_root(id);",
         test: ("conformance", "regressions::trace_split_close_roots_keep_their_lineage"),
         breaks: "6",
         what: "A root split from a close root has a lineage of its own.",
