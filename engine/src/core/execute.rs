@@ -268,38 +268,57 @@ fn plain<Bl: Execute<B>, B: Batch>(
 ) -> Stretch {
     let (items, spans) = (&part.items, &part.spans[..]);
     let len = items.len();
-    let (at, span) = (&mut cursor.at, &mut cursor.span);
     let (mut done, mut look) = (0_usize, 1_usize);
     let outcome = guarded(|| {
-        while *at < len {
-            while spans.get(*span).is_some_and(|s| s.end as usize <= *at) {
-                *span += 1;
+        // Written back come what may: the tuple that panics is the one the cursor stands at.
+        let mut now = Place { at: cursor.at, cursor };
+        while now.at < len {
+            while spans.get(now.cursor.span).is_some_and(|s| s.end as usize <= now.at) {
+                now.cursor.span += 1;
             }
-            let (run, end) = spans.get(*span).map_or((0, len), |s| (s.run, s.end as usize));
-            while *at < end {
-                if let Err(error) = bolt.execute(items.item(*at), &mut Emitter { ports, state }) {
+            let span = spans.get(now.cursor.span);
+            let (run, end) = span.map_or((0, len), |s| (s.run, (s.end as usize).min(len)));
+            // Up to the next look at the clock.
+            let stop = end.min(now.at + look - done);
+            let first = now.at;
+            while now.at < stop {
+                if let Err(error) = bolt.execute(items.item(now.at), &mut Emitter { ports, state }) {
                     return Stretch::Failed(chain(&*error));
                 }
-                if let Some(size) = state.oversize {
-                    return Stretch::TooLarge(size);
-                }
-                let due = ports.finish_tuple(run, tracked);
-                *at += 1;
-                if due {
-                    return Stretch::Buffered;
-                }
-                done += 1;
-                if done == look {
-                    if sink.late((*at - from) as u64) {
-                        return Stretch::Late;
+                if <Bl::Out as Outputs>::Ports::EMITS {
+                    if let Some(size) = state.oversize {
+                        return Stretch::TooLarge(size);
                     }
-                    look *= 2;
+                    if ports.finish_tuple(run, tracked) {
+                        now.at += 1;
+                        return Stretch::Buffered;
+                    }
                 }
+                now.at += 1;
+            }
+            done += now.at - first;
+            if done == look {
+                if sink.late((now.at - from) as u64) {
+                    return Stretch::Late;
+                }
+                look *= 2;
             }
         }
         Stretch::End
     });
     outcome.unwrap_or_else(Stretch::Panicked)
+}
+
+/// Where a stretch is, in a variable of its own rather than in memory.
+struct Place<'a> {
+    at: usize,
+    cursor: &'a mut Cursor,
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.cursor.at = self.at;
+    }
 }
 
 /// Tells what the batch consumed and produced; runs of one root that follow each other are merged,

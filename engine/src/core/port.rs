@@ -97,6 +97,8 @@ impl<B: Batch> fmt::Debug for Port<B> {
 
 /// All output ports of a component.
 pub trait Ports: Default + Send {
+    /// Whether there are any.
+    const EMITS: bool = true;
     /// Books what was emitted since the last tuple to run `run` of the input. Returns whether the
     /// buffer is due to be routed.
     fn finish_tuple(&mut self, run: u32, tracked: bool) -> bool;
@@ -113,6 +115,7 @@ pub trait Ports: Default + Send {
 }
 
 impl Ports for () {
+    const EMITS: bool = false;
     fn finish_tuple(&mut self, _: u32, _: bool) -> bool {
         false
     }

@@ -3,6 +3,7 @@
 mod coordinate;
 mod letters;
 mod mailbox;
+mod meter;
 mod office;
 mod recover;
 mod sync;

@@ -71,10 +71,12 @@ impl Watch {
         })
     }
 
-    pub(crate) fn enter(&self, worker: u32, task: TaskId) {
-        let seat = &self.seats[worker as usize];
+    /// Enters user code; when.
+    pub(crate) fn enter(&self, worker: u32, task: TaskId) -> Nanos {
+        let (seat, now) = (&self.seats[worker as usize], self.mono());
         seat.task.store(task, Ordering::Relaxed);
-        seat.since.store(self.mono(), Ordering::Relaxed);
+        seat.since.store(now, Ordering::Relaxed);
+        now
     }
 
     /// Leaves user code; how long was it, by the wall?

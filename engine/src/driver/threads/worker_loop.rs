@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cpu_time::ThreadTime;
-
 use super::mailbox::Mailbox;
+use super::meter::Meter;
 use super::office::{Office, Post};
 use crate::config::whole;
 use crate::core::{
@@ -21,7 +20,7 @@ const NAP: Duration = Duration::from_millis(500);
 struct Hands {
     office: Arc<Office>,
     me: WorkerId,
-    since: Option<ThreadTime>,
+    meter: Meter,
     overrun: Nanos,
     wake: Vec<u32>,
     /// When the step has had its share of time.
@@ -65,8 +64,8 @@ impl Sink for Hands {
     }
 
     fn enter(&mut self, task: TaskId) {
-        self.office.watch.enter(self.me, task);
-        self.since = Some(ThreadTime::now());
+        let now = self.office.watch.enter(self.me, task);
+        self.meter.enter(now);
     }
 
     fn late(&mut self, _: u64) -> bool {
@@ -74,8 +73,8 @@ impl Sink for Hands {
     }
 
     fn lap(&mut self, task: TaskId, _: u64) -> Nanos {
-        let cost = self.since.take().map_or(0, |since| whole(since.elapsed()));
         let wall = self.office.watch.leave(self.me);
+        let cost = self.meter.lap(wall);
         if wall > self.overrun {
             self.office.desk().overran(task, wall);
         }
@@ -121,7 +120,7 @@ pub(crate) fn run(
     let mut hands = Hands {
         office: Arc::clone(office),
         me,
-        since: None,
+        meter: Meter::default(),
         overrun: whole(config.overrun),
         wake: Vec::new(),
         late_at: 0,
