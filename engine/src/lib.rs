@@ -15,6 +15,7 @@ mod reason;
 mod report;
 mod run_error;
 mod text;
+mod ticket;
 mod topology;
 
 pub use batch::{Batch, CloneBatch, Places, Push};
@@ -31,4 +32,5 @@ pub use report::{
     StreamStats, TaskStats, WorkerFigures, WorkerStats,
 };
 pub use text::{Tagged, Text};
+pub use ticket::Ticket;
 pub use topology::{BoltBuilder, BuildError, BuildErrors, Stream, Topology, TopologyBuilder};

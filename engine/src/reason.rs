@@ -47,6 +47,19 @@ pub enum Reason {
         /// The limit in bytes.
         limit: usize,
     },
+    /// The bolt deferred the tuple and did not give its ticket back in time.
+    #[error(
+        "{component}[{task}] left a ticket open for {} after a flush: it was dropped, or what it \
+         waits for did not come", Human(*.limit)
+    )]
+    TicketExpired {
+        /// The bolt.
+        component: String,
+        /// Its task's number, from 0.
+        task: u32,
+        /// The limit in force.
+        limit: Duration,
+    },
     /// The grouping of a stream panicked on the tuple.
     #[error("the grouping of the stream into {component} panicked: {message}")]
     Grouping {

@@ -28,6 +28,7 @@ mod route;
 mod seen;
 mod shared;
 mod spout_host;
+mod tickets;
 mod worker;
 
 pub(crate) use bolt_host::{BoltHost, RunInput};
@@ -47,6 +48,7 @@ pub use restart::{Crash, Resume};
 pub(crate) use route::{Edge, EdgeDef};
 pub use shared::Now;
 pub(crate) use spout_host::SpoutHost;
+pub(crate) use tickets::{Failure, Resolved, Tickets};
 pub use worker::Worker;
 
 /// A slice of the stream between two of the coordinator's words.

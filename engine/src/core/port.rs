@@ -10,6 +10,7 @@ use super::book::{Book, Due};
 use super::lineage;
 use super::route::{Edge, Tags};
 use super::shared::Shared;
+use super::tickets::{Aside, route_by_epoch};
 use super::{EdgeId, Epoch, Nanos, Plan, TaskId, WorkerId};
 use crate::batch::{Batch, Places, cut};
 use crate::grouping::CopyItem;
@@ -59,6 +60,8 @@ pub struct Port<B: Batch> {
     pub(crate) copy: Option<CopyItem<B>>,
     pub(crate) edges: Vec<Edge<B>>,
     pub(crate) book: Book<B>,
+    /// What releases of tickets emit, until their call has succeeded.
+    pub(crate) side: Option<Box<Aside<B>>>,
 }
 
 impl<B: Batch> Drop for Port<B> {
@@ -83,6 +86,7 @@ impl<B: Batch> Default for Port<B> {
             copy: None,
             edges: Vec::new(),
             book: Book::default(),
+            side: None,
         }
     }
 }
@@ -255,6 +259,12 @@ pub trait AnyPort {
     fn held(&self) -> Option<(Epoch, TaskId)>;
     /// Items emitted since the last call.
     fn take_emitted(&mut self) -> u64;
+    /// Lets the buffer and that of releases change places.
+    fn aside(&mut self);
+    /// Drops what releases have emitted.
+    fn forget_aside(&mut self);
+    /// Sends what is buffered, each item at the epoch of the run that its span names.
+    fn route_by_epoch(&mut self, epochs: &[Epoch], runs: &mut [Run], cx: &mut Shared);
     /// Visits every root without a verdict: task, epoch, attempts.
     fn unfinished(&self, each: &mut dyn FnMut(TaskId, Epoch, u32));
 }
@@ -397,6 +407,18 @@ impl<B: Batch> AnyPort for Port<B> {
 
     fn take_emitted(&mut self) -> u64 {
         std::mem::take(&mut self.emitted)
+    }
+
+    fn aside(&mut self) {
+        Aside::swap(self);
+    }
+
+    fn forget_aside(&mut self) {
+        Aside::forget(self);
+    }
+
+    fn route_by_epoch(&mut self, epochs: &[Epoch], runs: &mut [Run], cx: &mut Shared) {
+        route_by_epoch(self, epochs, runs, cx);
     }
 
     fn unfinished(&self, each: &mut dyn FnMut(TaskId, Epoch, u32)) {
