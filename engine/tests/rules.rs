@@ -34,6 +34,8 @@ mod rule_7;
 mod rule_8;
 #[path = "rules/rule_9.rs"]
 mod rule_9;
+#[path = "rules/tickets.rs"]
+mod tickets;
 #[path = "rules/traces.rs"]
 mod traces;
 #[path = "rules/units.rs"]
