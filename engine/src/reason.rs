@@ -60,6 +60,14 @@ pub enum Reason {
         /// The limit in force.
         limit: Duration,
     },
+    /// The combiner of a stream panicked on a tuple, or what it made of several cannot be had.
+    #[error("the combiner of the stream into {component} failed: {message}")]
+    Combiner {
+        /// The component it was for.
+        component: String,
+        /// The panic's message, if it had one, or why what was combined failed.
+        message: String,
+    },
     /// The grouping of a stream panicked on the tuple.
     #[error("the grouping of the stream into {component} panicked: {message}")]
     Grouping {

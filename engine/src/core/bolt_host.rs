@@ -287,6 +287,7 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
                 self.flushed += 1;
                 any = true;
             }
+            self.ports.each(&mut |_, port| port.let_go(epoch, cx));
             self.flushed = 0;
             self.dirty.remove(0);
         }
@@ -303,6 +304,9 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
             while self.closing < 2 * tasks {
                 if cx.fatal.is_some() || self.any_full(cx) {
                     return any;
+                }
+                if self.closing == tasks {
+                    self.ports.each(&mut |_, port| port.let_go(epoch, cx));
                 }
                 match self.closing.checked_sub(tasks) {
                     None => self.flush_task(self.closing, epoch, cx, sink),
@@ -334,10 +338,13 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
 
     fn touch(&mut self, cx: &mut Shared) {
         self.state.tickets.touch(self.component, cx);
+        self.ports.each(&mut |_, port| port.touch(cx));
     }
 
-    fn holds_back(&self) -> bool {
-        !self.state.tickets.is_empty()
+    fn holds_back(&mut self) -> bool {
+        let mut any = !self.state.tickets.is_empty();
+        self.ports.each(&mut |_, port| any |= port.holds_back());
+        any
     }
 
     fn ticket(&self) -> Option<(Epoch, TaskId)> {

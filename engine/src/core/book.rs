@@ -27,6 +27,8 @@ struct Root<B: Batch> {
     lineage: u64,
     /// It was done, and this attempt only checks that it comes out alike.
     check: bool,
+    /// What it was a part of has failed before.
+    parted: bool,
     items: B,
 }
 
@@ -110,10 +112,10 @@ impl<B: Batch> Book<B> {
         fill(&mut items);
         let id = cx.root_ids.next_id().get();
         let (lineage, born) = (lineage::of_root(id), cx.now.mono);
-        let root = Root { id, attempt: 1, task, epoch, born, lineage, check: false, items };
+        let root = Root { id, attempt: 1, task, epoch, born, lineage, check: false, parted: false, items };
         self.epochs.add(epoch, 1);
         let slot = self.put(root);
-        (self.start(slot, id, 1), lineage)
+        (self.start(slot, id, 1, false), lineage)
     }
 
     fn put(&mut self, root: Root<B>) -> u32 {
@@ -126,10 +128,10 @@ impl<B: Batch> Book<B> {
         }
     }
 
-    fn start(&mut self, slot: u32, id: u64, attempt: u32) -> Run {
+    fn start(&mut self, slot: u32, id: u64, attempt: u32, parted: bool) -> Run {
         let track = acker::mix(id, attempt);
         self.by_track.insert(track, slot);
-        Run::new(track, Delta::EMPTY)
+        Run { alone: parted || attempt > 1, ..Run::new(track, Delta::EMPTY) }
     }
 
     /// Hears a verdict; `None` where the attempt is not in this book.
@@ -198,6 +200,7 @@ impl<B: Batch> Book<B> {
                     born: root.born,
                     lineage: lineage::item(root.lineage, i, root.items.len()),
                     check: false,
+                    parted: true,
                     items,
                 };
                 self.epochs.add(root.epoch, 1);
@@ -232,8 +235,8 @@ impl<B: Batch> Book<B> {
         self.due.pop();
         root.attempt += 1;
         let (id, attempt, epoch, task) = (root.id, root.attempt, root.epoch, root.task);
-        let lineage = root.lineage;
-        let run = self.start(slot, id, attempt);
+        let (lineage, parted) = (root.lineage, root.parted);
+        let run = self.start(slot, id, attempt, parted);
         let items = &self.slots.get(slot as usize)?.as_ref()?.items;
         Some(Due { epoch, task, run, lineage, items })
     }

@@ -148,8 +148,8 @@ pub(crate) trait Host: Send {
     fn touch(&mut self, cx: &mut Shared) {
         let _ = cx;
     }
-    /// Whether some attempt waits here beside the queue.
-    fn holds_back(&self) -> bool {
+    /// Whether some attempt may wait here beside the queue.
+    fn holds_back(&mut self) -> bool {
         false
     }
     /// Bolts: the oldest ticket that a flush has left open.

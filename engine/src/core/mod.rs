@@ -8,6 +8,7 @@ mod ackers;
 mod bolt_host;
 mod book;
 mod check;
+mod combine;
 mod contract;
 mod coordinator;
 mod delivery;
@@ -32,6 +33,7 @@ mod tickets;
 mod worker;
 
 pub(crate) use bolt_host::{BoltHost, RunInput};
+pub(crate) use combine::{CombineDef, combining};
 pub use contract::{In, Sink, Status};
 pub use coordinator::{Coordinator, CoordinatorSink, Hold, Stall};
 pub use delivery::{AnyDelivery, Picks};

@@ -452,7 +452,7 @@ impl<B: Batch> Placer<'_, B> {
                 let root = self.roots.get_mut(run as usize)?;
                 let id = acker::Delta::EMPTY.with(self.cx.edge_ids.next_id());
                 root.untold = root.untold.merge(id);
-                delivery.runs.push(Run::new(root.track, id));
+                delivery.runs.push(root.child(id));
                 open.last = run;
             }
             let last = u32::try_from(delivery.runs.len() - 1).unwrap_or(NO_RUN);

@@ -28,6 +28,8 @@ pub(crate) struct Held {
     epoch: Epoch,
     /// The attempt that it holds, and the id; none where nothing is tracked.
     run: Option<(RootId, Delta)>,
+    /// As of the run of its tuple.
+    alone: bool,
     /// Exactly once: the tuple's lineage and input, and the attempts that joined it.
     lineage: Option<(u64, u32)>,
     joined: Vec<(RootId, Delta)>,
@@ -95,7 +97,8 @@ impl Tickets {
         }
         let serial = self.serial;
         self.serial += 1;
-        let held = Held { serial, task, epoch, run: None, lineage: None, joined: Vec::new() };
+        let (run, lineage, joined) = (None, None, Vec::new());
+        let held = Held { serial, task, epoch, run, alone: false, lineage, joined };
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             u32::try_from(self.slots.len() - 1).unwrap_or(u32::MAX)
@@ -253,14 +256,16 @@ impl<Bl: Bolt> BoltHost<Bl> {
     ) -> bool {
         self.state.odd = false;
         if let Some(slot) = self.state.tickets.opened.take() {
-            let run = runs.get_mut(run as usize).map(|run| held_by(run, cx));
+            let of = runs.get_mut(run as usize);
+            let alone = of.as_ref().is_some_and(|run| run.alone);
+            let run = of.map(|run| held_by(run, cx));
             if run.is_none() {
                 // The tuple counts as its batch in flight.
                 cx.changes.in_flight(self.component, epoch, 1);
             }
             let tickets = &mut self.state.tickets;
             if let Some(held) = tickets.slots.get_mut(slot as usize).and_then(Option::as_mut) {
-                held.run = run;
+                (held.run, held.alone) = (run, alone);
                 tickets.fresh.push((slot, held.serial));
             }
         }
@@ -291,7 +296,9 @@ impl<Bl: Bolt> BoltHost<Bl> {
         if emitted {
             let given = resolved.iter().filter(|one| one.run.is_some());
             let epochs: Vec<Epoch> = given.clone().map(|one| one.held.epoch).collect();
-            runs.extend(given.filter_map(|one| one.held.run.map(|(track, id)| Run::new(track, id))));
+            runs.extend(given.filter_map(|Resolved { held, .. }| {
+                held.run.map(|(track, id)| Run { alone: held.alone, ..Run::new(track, id) })
+            }));
             self.ports.each(&mut |_, port| {
                 port.aside();
                 port.route_by_epoch(&epochs, &mut runs, cx);

@@ -435,10 +435,10 @@ impl Worker {
         if self.cx.tracked() && self.acker.is_waiting() {
             at(mono + self.acker.pace());
         }
-        let busy = |seat: &Seat| {
+        let busy = |seat: &mut Seat| {
             seat.work.is_some() || !seat.queue.is_empty() || seat.host.holds_back()
         };
-        let waits = !self.cx.outbox.is_empty() || self.seats.iter().any(busy);
+        let waits = !self.cx.outbox.is_empty() || self.seats.iter_mut().any(busy);
         if self.cx.tracked() && waits {
             at(on_clock(self.next_touch));
         }

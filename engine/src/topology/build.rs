@@ -8,13 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::graph::Drawing;
 use super::{BuildError, BuildErrors, MakeHost, Stream, StreamMaker, Topology};
 use crate::batch::{Batch, CloneBatch};
+use crate::combine::{Combine, Combiner};
 use crate::component::{Bolt, BoxError, Execute, Spout, TaskContext};
 use crate::config::Config;
 use crate::core::lineage;
 use crate::core::port::{Port, Ports};
 use crate::core::{
-    BoltHost, ComponentId, ComponentPlan, EdgeDef, EdgeId, EdgePlan, Plan, SpoutHost, Tables,
-    WorkerId, run_input,
+    BoltHost, CombineDef, ComponentId, ComponentPlan, EdgeDef, EdgeId, EdgePlan, Plan, SpoutHost, Tables,
+    WorkerId, combining, run_input,
 };
 use crate::emitter::{CloneOutputs, Outputs};
 use crate::grouping::{CopyItem, Grouping, Rule};
@@ -45,6 +46,8 @@ pub struct TopologyBuilder {
     components: Vec<Declared>,
     edges: Vec<EdgePlan>,
     errors: Vec<BuildError>,
+    /// Edges that combine.
+    combined: Vec<EdgeId>,
     /// Edges of which the checking mode sees nothing but the number of tuples.
     unchecked: Vec<EdgeId>,
 }
@@ -67,6 +70,7 @@ impl TopologyBuilder {
             components: Vec::new(),
             edges: Vec::new(),
             errors: Vec::new(),
+            combined: Vec::new(),
             unchecked: Vec::new(),
         }
     }
@@ -248,6 +252,10 @@ impl TopologyBuilder {
             if config.exactly_once() && config.check_ppm > 0 && stateful && unseen {
                 errors.push(BuildError::Unchecked { component: name.clone() });
             }
+            let combined = component.inputs.iter().any(|edge| self.combined.contains(edge));
+            if config.exactly_once() && combined {
+                errors.push(BuildError::CombinedExactlyOnce { component: name.clone() });
+            }
             if component.spout && config.tracked() && !component.repeatable {
                 errors.push(BuildError::NotRepeatable { component: name.clone() });
             }
@@ -311,6 +319,76 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
     where
         Bl: Execute<B>,
     {
+        let Some(id) = self.join(&stream, &grouping) else { return self };
+        let Grouping(rule, print) = grouping;
+        let checked = print.is_some() || matches!(rule, Rule::Fields(_));
+        self.topology.unchecked.extend((!checked).then_some(id));
+        let def = EdgeDef { id, to: self.id, rule, print, copy: stream.copy };
+        self.enter(&stream, Box::new(def), run_input::<Bl, B>);
+        self
+    }
+
+    /// Feeds the bolt from a stream of which the sending worker makes partial results first: one for
+    /// each key, in the place of all its tuples. They leave when there are many, as the sender's
+    /// `flush` of their epoch is due, after the linger, or when the worker is idle. `grouping` is that
+    /// of the partial results.
+    ///
+    /// At most or at least once; not exactly once. At least once a batch of partial results stands
+    /// for all the roots that it was made of: they are done once it is, and fail once it fails. A root
+    /// that has failed travels alone from then on, so that one which always fails takes others along
+    /// once only: with [`attempts`](crate::Config::attempts) of 1 that is for good.
+    ///
+    /// ```
+    /// # use streamwright::{Bolt, BoxError, Combiner, Emitter, Execute, Grouping, Stream};
+    /// # use streamwright::{Tagged, Text, TopologyBuilder};
+    /// # struct Count;
+    /// # impl Bolt for Count {
+    /// #     type Out = ();
+    /// # }
+    /// impl Execute<Tagged<u64>> for Count {
+    ///     fn execute(&mut self, (_word, _n): (&[u8], u64), _: &mut Emitter<'_, ()>) -> Result<(), BoxError> {
+    ///         Ok(())
+    ///     }
+    /// }
+    /// fn count(builder: &mut TopologyBuilder, words: Stream<Text>) {
+    ///     builder
+    ///         .bolt("count", 4, |_| Ok(Count))
+    ///         .input_combined(
+    ///             words,
+    ///             Combiner::text(1_u64, |n| *n += 1),
+    ///             Grouping::fields_with(|(word, _), key| key.bytes(word)),
+    ///         )
+    ///         .done();
+    /// }
+    /// ```
+    pub fn input_combined<B: Batch, C: Combine<B>>(
+        mut self,
+        stream: Stream<B>,
+        combiner: Combiner<C>,
+        grouping: Grouping<C::Out>,
+    ) -> Self
+    where
+        Bl: Execute<C::Out>,
+    {
+        if combiner.keys == 0 {
+            let component = self.topology.components[self.id as usize].name.clone();
+            self.topology.errors.push(BuildError::NoKeys { component });
+        }
+        let Some(id) = self.join(&stream, &grouping) else { return self };
+        self.topology.combined.push(id);
+        let Grouping(rule, print) = grouping;
+        let def = EdgeDef { id, to: self.id, rule, print, copy: Some(C::Out::copy_to) };
+        let def = CombineDef::<B>::new(combiner.combine, combiner.keys, def);
+        self.enter(&stream, Box::new(def), run_input::<Bl, C::Out>);
+        self
+    }
+
+    /// Declares the edge of an input, if there can be one.
+    fn join<B: Batch, G: Batch>(
+        &mut self,
+        stream: &Stream<B>,
+        grouping: &Grouping<G>,
+    ) -> Option<EdgeId> {
         let me = &self.topology.components[self.id as usize];
         let (component, tasks) = (me.name.clone(), me.tasks);
         if stream.topology != self.topology.id {
@@ -324,7 +402,7 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
                 input: 0,
                 grouping: "foreign",
             });
-            return self;
+            return None;
         }
         if let Rule::Weighted(weights) = &grouping.0 {
             let errors = &mut self.topology.errors;
@@ -346,16 +424,18 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
             input: u32::try_from(self.inputs.len()).unwrap_or(u32::MAX),
             grouping: grouping.name(),
         });
-        let Grouping(rule, print) = grouping;
-        let checked = print.is_some() || matches!(rule, Rule::Fields(_));
-        self.topology.unchecked.extend((!checked).then_some(id));
-        let def = EdgeDef { id, to: self.id, rule, print, copy: stream.copy };
-        self.topology.components[stream.from as usize]
-            .outgoing
-            .push((stream.stream, Box::new(def)));
         self.topology.components[self.id as usize].inputs.push(id);
-        self.inputs.push(run_input::<Bl, B>);
-        self
+        Some(id)
+    }
+
+    fn enter<B: Batch>(
+        &mut self,
+        stream: &Stream<B>,
+        def: Box<dyn Any + Send + Sync>,
+        run: crate::core::RunInput<Bl>,
+    ) {
+        self.topology.components[stream.from as usize].outgoing.push((stream.stream, def));
+        self.inputs.push(run);
     }
 
     /// Says that the bolt keeps state which [`ExactlyOnce`](crate::Guarantee::ExactlyOnce) is to keep
@@ -411,6 +491,9 @@ pub(crate) fn attach<B: Batch>(
     port.batch = plan.config.batch;
     port.batch_bytes = plan.config.batch_bytes;
     for (of, def) in outgoing {
+        if *of == stream {
+            port.combiners.extend(combining::<B>(&**def, plan, me));
+        }
         if *of == stream
             && let Some(def) = def.downcast_ref::<EdgeDef<B>>()
         {

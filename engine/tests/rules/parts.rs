@@ -107,7 +107,7 @@ impl Log {
         });
     }
 
-    fn execute(&self, mut seen: Seen) {
+    pub fn execute(&self, mut seen: Seen) {
         self.with(|book| {
             seen.life = book.lives.len();
             if book.closed.get(&seen.node).is_some_and(|&closed| seen.epoch < closed) {
@@ -117,7 +117,7 @@ impl Log {
         });
     }
 
-    fn flush(&self, node: u32, task: u32, epoch: Epoch) {
+    pub fn flush(&self, node: u32, task: u32, epoch: Epoch) {
         self.with(|book| {
             if book.closed_by_task.get(&(node, task)).is_some_and(|&closed| epoch < closed) {
                 book.unsound = Some(format!("flush({epoch}) after close at {node}[{task}]"));
@@ -127,7 +127,7 @@ impl Log {
         });
     }
 
-    fn close(&self, node: u32, task: u32, epoch: Epoch, mark: Watermark) {
+    pub fn close(&self, node: u32, task: u32, epoch: Epoch, mark: Watermark) {
         self.with(|book| {
             let base = book.lives.last().copied().unwrap_or(0);
             let next = book.closed_by_task.entry((node, task)).or_insert(base);
