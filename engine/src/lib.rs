@@ -12,6 +12,7 @@ mod emitter;
 mod grouping;
 mod key;
 mod nearest;
+pub mod ops;
 mod reason;
 mod report;
 mod run_error;

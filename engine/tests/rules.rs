@@ -38,6 +38,8 @@ mod rule_8;
 mod rule_9;
 #[path = "rules/tickets.rs"]
 mod tickets;
+#[path = "rules/tickets_fail.rs"]
+mod tickets_fail;
 #[path = "rules/traces.rs"]
 mod traces;
 #[path = "rules/units.rs"]

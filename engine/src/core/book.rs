@@ -112,7 +112,8 @@ impl<B: Batch> Book<B> {
         fill(&mut items);
         let id = cx.root_ids.next_id().get();
         let (lineage, born) = (lineage::of_root(id), cx.now.mono);
-        let root = Root { id, attempt: 1, task, epoch, born, lineage, check: false, parted: false, items };
+        let root =
+            Root { id, attempt: 1, task, epoch, born, lineage, check: false, parted: false, items };
         self.epochs.add(epoch, 1);
         let slot = self.put(root);
         (self.start(slot, id, 1, false), lineage)

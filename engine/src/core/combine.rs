@@ -163,13 +163,7 @@ impl<B: Batch, C: Combine<B>> fmt::Debug for Combining<B, C> {
 }
 
 impl<B: Batch, C: Combine<B>> Combining<B, C> {
-    fn new(
-        combine: Arc<C>,
-        keys: usize,
-        def: &EdgeDef<C::Out>,
-        plan: &Plan,
-        me: WorkerId,
-    ) -> Self {
+    fn new(combine: Arc<C>, keys: usize, def: &EdgeDef<C::Out>, plan: &Plan, me: WorkerId) -> Self {
         let from = plan.edges[def.id as usize].from;
         let mut out = Port::<C::Out>::default();
         let bytes = plan.config.batch_bytes.saturating_mul(4);

@@ -142,7 +142,9 @@ impl Frontiers {
             self.tickets[c as usize].iter().flatten().map(move |&(epoch, task)| (epoch, task, c))
         });
         match tickets.min_by_key(|&(epoch, ..)| epoch) {
-            Some((epoch, task, c)) if epoch <= found.2 => Some((c, Some(task), epoch, Hold::Ticket)),
+            Some((epoch, task, c)) if epoch <= found.2 => {
+                Some((c, Some(task), epoch, Hold::Ticket))
+            }
             _ => Some(found),
         }
     }

@@ -5,12 +5,14 @@
 //! time. The rules are those of the repository's `ARCHITECTURE.md`; each has a test named after it.
 
 mod ackers;
+mod aside;
 mod bolt_host;
 mod book;
 mod check;
 mod combine;
 mod contract;
 mod coordinator;
+mod defer;
 mod delivery;
 mod epochs;
 mod execute;

@@ -6,12 +6,12 @@ use core::fmt;
 
 use acker::{Delta, RootId};
 
+use super::aside::{Aside, route_by_epoch};
 use super::book::{Book, Due};
 use super::combine::Absorb;
 use super::lineage;
 use super::route::{Edge, Tags};
 use super::shared::Shared;
-use super::tickets::{Aside, route_by_epoch};
 use super::{EdgeId, Epoch, Nanos, Plan, TaskId, WorkerId};
 use crate::batch::{Batch, Places, cut};
 use crate::grouping::CopyItem;

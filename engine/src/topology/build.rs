@@ -8,13 +8,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::graph::Drawing;
 use super::{BuildError, BuildErrors, MakeHost, Stream, StreamMaker, Topology};
 use crate::batch::{Batch, CloneBatch};
-use crate::combine::{Combine, Combiner};
 use crate::component::{Bolt, BoxError, Execute, Spout, TaskContext};
 use crate::config::Config;
 use crate::core::lineage;
 use crate::core::port::{Port, Ports};
 use crate::core::{
-    BoltHost, CombineDef, ComponentId, ComponentPlan, EdgeDef, EdgeId, EdgePlan, Plan, SpoutHost, Tables,
+    BoltHost, ComponentId, ComponentPlan, EdgeDef, EdgeId, EdgePlan, Plan, SpoutHost, Tables,
     WorkerId, combining, run_input,
 };
 use crate::emitter::{CloneOutputs, Outputs};
@@ -29,8 +28,8 @@ type Outgoing = Vec<(u32, Box<dyn Any + Send + Sync>)>;
 /// Makes the host of a component, given its outgoing edges.
 type Finish = Box<dyn FnOnce(ComponentId, Arc<Outgoing>) -> MakeHost>;
 
-struct Declared {
-    name: String,
+pub(super) struct Declared {
+    pub(super) name: String,
     tasks: u32,
     spout: bool,
     repeatable: bool,
@@ -43,11 +42,11 @@ struct Declared {
 /// A topology under construction: declare spouts, then the bolts that their streams feed.
 pub struct TopologyBuilder {
     id: u64,
-    components: Vec<Declared>,
+    pub(super) components: Vec<Declared>,
     edges: Vec<EdgePlan>,
-    errors: Vec<BuildError>,
+    pub(super) errors: Vec<BuildError>,
     /// Edges that combine.
-    combined: Vec<EdgeId>,
+    pub(super) combined: Vec<EdgeId>,
     /// Edges of which the checking mode sees nothing but the number of tuples.
     unchecked: Vec<EdgeId>,
 }
@@ -282,8 +281,8 @@ type KeepPorts<Bl> = fn(&mut <<Bl as Bolt>::Out as Outputs>::Ports);
 /// A bolt whose inputs are being declared.
 #[must_use = "call `done`: a bolt whose declaration is not ended is an error"]
 pub struct BoltBuilder<'t, Bl: Bolt> {
-    topology: &'t mut TopologyBuilder,
-    id: ComponentId,
+    pub(super) topology: &'t mut TopologyBuilder,
+    pub(super) id: ComponentId,
     make: crate::core::Make<Bl>,
     keep: Option<KeepPorts<Bl>>,
     inputs: Vec<crate::core::RunInput<Bl>>,
@@ -328,63 +327,8 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
         self
     }
 
-    /// Feeds the bolt from a stream of which the sending worker makes partial results first: one for
-    /// each key, in the place of all its tuples. They leave when there are many, as the sender's
-    /// `flush` of their epoch is due, after the linger, or when the worker is idle. `grouping` is that
-    /// of the partial results.
-    ///
-    /// At most or at least once; not exactly once. At least once a batch of partial results stands
-    /// for all the roots that it was made of: they are done once it is, and fail once it fails. A root
-    /// that has failed travels alone from then on, so that one which always fails takes others along
-    /// once only: with [`attempts`](crate::Config::attempts) of 1 that is for good.
-    ///
-    /// ```
-    /// # use streamwright::{Bolt, BoxError, Combiner, Emitter, Execute, Grouping, Stream};
-    /// # use streamwright::{Tagged, Text, TopologyBuilder};
-    /// # struct Count;
-    /// # impl Bolt for Count {
-    /// #     type Out = ();
-    /// # }
-    /// impl Execute<Tagged<u64>> for Count {
-    ///     fn execute(&mut self, (_word, _n): (&[u8], u64), _: &mut Emitter<'_, ()>) -> Result<(), BoxError> {
-    ///         Ok(())
-    ///     }
-    /// }
-    /// fn count(builder: &mut TopologyBuilder, words: Stream<Text>) {
-    ///     builder
-    ///         .bolt("count", 4, |_| Ok(Count))
-    ///         .input_combined(
-    ///             words,
-    ///             Combiner::text(1_u64, |n| *n += 1),
-    ///             Grouping::fields_with(|(word, _), key| key.bytes(word)),
-    ///         )
-    ///         .done();
-    /// }
-    /// ```
-    pub fn input_combined<B: Batch, C: Combine<B>>(
-        mut self,
-        stream: Stream<B>,
-        combiner: Combiner<C>,
-        grouping: Grouping<C::Out>,
-    ) -> Self
-    where
-        Bl: Execute<C::Out>,
-    {
-        if combiner.keys == 0 {
-            let component = self.topology.components[self.id as usize].name.clone();
-            self.topology.errors.push(BuildError::NoKeys { component });
-        }
-        let Some(id) = self.join(&stream, &grouping) else { return self };
-        self.topology.combined.push(id);
-        let Grouping(rule, print) = grouping;
-        let def = EdgeDef { id, to: self.id, rule, print, copy: Some(C::Out::copy_to) };
-        let def = CombineDef::<B>::new(combiner.combine, combiner.keys, def);
-        self.enter(&stream, Box::new(def), run_input::<Bl, C::Out>);
-        self
-    }
-
     /// Declares the edge of an input, if there can be one.
-    fn join<B: Batch, G: Batch>(
+    pub(super) fn join<B: Batch, G: Batch>(
         &mut self,
         stream: &Stream<B>,
         grouping: &Grouping<G>,
@@ -428,7 +372,7 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
         Some(id)
     }
 
-    fn enter<B: Batch>(
+    pub(super) fn enter<B: Batch>(
         &mut self,
         stream: &Stream<B>,
         def: Box<dyn Any + Send + Sync>,

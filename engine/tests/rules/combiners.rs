@@ -49,7 +49,11 @@ impl Bolt for Taker {
 }
 
 impl Execute<Partials> for Taker {
-    fn execute(&mut self, partial: &Partial, out: &mut Emitter<'_, Partials>) -> Result<(), BoxError> {
+    fn execute(
+        &mut self,
+        partial: &Partial,
+        out: &mut Emitter<'_, Partials>,
+    ) -> Result<(), BoxError> {
         for &root in &partial.1 {
             let (node, task, epoch, at) = (self.node, self.task, out.epoch(), out.now());
             let item = Item { root, key: partial.0, path: 0 };
@@ -421,10 +425,8 @@ fn rule_4_6_too_large_together_is_not_too_large_alone() {
         let mut builder = Topology::builder();
         let l = log.clone();
         let source = builder.spout("source", 1, move |cx| Source::count(&l, 0, cx, 40, 3));
-        let words = builder
-            .bolt("words", 1, |_| Ok(Words))
-            .input(source, Grouping::shuffle())
-            .done();
+        let words =
+            builder.bolt("words", 1, |_| Ok(Words)).input(source, Grouping::shuffle()).done();
         let _ = builder
             .bolt("long", 1, |_| Ok(Long))
             .input_combined(words, Combiner::text(1_u64, |n| *n += 1), Grouping::shuffle())
@@ -473,6 +475,7 @@ fn rule_4_6_partial_results_keep_the_order_in_which_keys_came() {
     };
     let first = run();
     assert_eq!(run(), first);
-    let roots: HashMap<u64, u64> = first.iter().map(|(key, roots)| (*key, roots.len() as u64)).collect();
+    let roots: HashMap<u64, u64> =
+        first.iter().map(|(key, roots)| (*key, roots.len() as u64)).collect();
     assert_eq!(roots.len(), 2);
 }
