@@ -21,7 +21,8 @@ mod union;
 
 pub use channel::ChannelSink;
 pub use each::{
-    Each, Forward, each, filter, flat_map, key_by, map, try_filter, try_flat_map, try_map,
+    Always, Answer, Each, Emits, Flattens, Forward, Keeps, Keys, Maps, Maybe, Way, each, filter,
+    flat_map, key_by, map, try_filter, try_flat_map, try_map,
 };
 pub use file::FileSink;
 pub use fold::{Fold, fold};
