@@ -238,7 +238,7 @@ fn stretch<Bl: Execute<B>, B: Batch>(
                 *at += 1;
                 continue;
             }
-            if let Some(lineage) = lineage
+            if let (Some(_), Some(lineage)) = (&seen, lineage)
                 && let Some(slot) = state.tickets.of(lineage, input)
             {
                 skipped.repeated += 1;
@@ -261,7 +261,9 @@ fn stretch<Bl: Execute<B>, B: Batch>(
                 let counts = ports.counts();
                 match (&mut seen, &mut check) {
                     (Some(_), _) if counts > 0 => return Stretch::Misplaced,
-                    (Some(_) | None, _) if odd && state.tickets.name(lineage, input) => {}
+                    // Seen once it is released. A bolt without state has no repeats: what it emits
+                    // has to come again with each attempt.
+                    (Some(_), _) if odd && state.tickets.name(lineage, input) => {}
                     (Some(seen), _) => seen.note(lineage, input),
                     (None, Some(check)) => {
                         let of = lineage::by_input(lineage, input);

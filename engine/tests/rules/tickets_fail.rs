@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use streamwright::core::Hold;
-use streamwright::{BoxError, Guarantee, Reason, RunError, Ticket};
+use streamwright::{BoxError, Grouping, Guarantee, Reason, RunError, Ticket, Topology};
 
 use crate::dice::each_seed;
 use crate::net::{MS, Net, Outcome, SEC};
-use crate::parts::{Item, Log, Node, settings};
+use crate::parts::{Item, Items, Log, Node, Source, settings};
 use crate::rule_1::{ledger, one_verdict_each, replayed};
 use crate::rule_6::exactly;
 use crate::tickets::{Kept, To, guarantee, holder, through, waiter};
@@ -271,4 +271,58 @@ fn rule_4_4_no_release_emits_under_exactly_once() {
         panic!("{:?}", out.error);
     };
     assert_eq!((call, component.as_str()), ("flush", "holder"));
+}
+
+/// Exactly once: a bolt without state emits as it takes a tuple in, and is not done with it. What it
+/// emitted fails further on: the second attempt is not taken for a repeat of the first, though that
+/// one's ticket is open.
+#[test]
+fn rule_4_4_a_bolt_without_state_emits_again_while_its_ticket_is_open() {
+    each_seed(100, |seed| {
+        let log = Log::default();
+        let mut builder = Topology::builder();
+        let l = log.clone();
+        let source = builder.spout("source", 2, move |cx| Source::count(&l, 0, cx, 20, 1 << 40));
+        let l = log.clone();
+        let passed = builder
+            .bolt("pass", 2, move |cx| {
+                let kept = Kept::default();
+                let held = Arc::clone(&kept);
+                Ok(Node::new(&l, 1, cx, move |item, out| {
+                    out.emit(*item);
+                    kept.lock().unwrap().push((*item, out.epoch(), out.defer()));
+                    out.wake_at(out.now() + 40 * MS);
+                    Ok(())
+                })
+                .on_timer(move |_, out| {
+                    held.lock().unwrap().drain(..).for_each(|(.., ticket)| out.release(ticket));
+                }))
+            })
+            .input(source, Grouping::shuffle())
+            .done();
+        let l = log.clone();
+        let counted = Arc::new(Mutex::new(HashMap::<u64, u64>::new()));
+        let c = Arc::clone(&counted);
+        let _ = builder
+            .bolt("state", 2, move |cx| {
+                let (counted, mut met) = (Arc::clone(&c), HashMap::<u64, u64>::new());
+                Ok(Node::new(&l, 2, cx, move |item, _| {
+                    let met = met.entry(item.root).or_default();
+                    *met += 1;
+                    if *met <= item.root % 3 {
+                        return Err("not yet".into());
+                    }
+                    *counted.lock().unwrap().entry(item.root).or_default() += 1;
+                    Ok(())
+                }))
+            })
+            .input(passed, Grouping::<Items>::fields(|item| item.key))
+            .done();
+        let config = exactly(1 + (seed % 3) as u32, |c| c.seed = seed);
+        let topology = builder.build(config).unwrap();
+        let out = Net::new(&topology, seed, &log).run();
+        assert_eq!(one_verdict_each(&out), (40, 0));
+        let counted = counted.lock().unwrap();
+        assert!(counted.len() == 40 && counted.values().all(|&n| n == 1), "{counted:?}");
+    });
 }
