@@ -156,6 +156,8 @@ impl Worker {
     ) -> Self {
         let mut worker = Worker::new(topology, me, from.incarnation, waker);
         worker.acker.forget_below(from.epoch);
+        // All before it has ended: timers may fire in it at once, and spouts may wait for what they do.
+        worker.end = from.epoch;
         if let Some(before) = from.epoch.checked_sub(1) {
             worker.cx.watermarks.give(before, from.watermark);
         }
