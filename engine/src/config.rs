@@ -72,6 +72,9 @@ pub struct Config {
     pub max_pending_bytes: usize,
     /// How long a root may show no sign of life before it is replayed.
     pub timeout: Duration,
+    /// How long a [`Ticket`](crate::Ticket) may be open after the first flush that left it open; then
+    /// its root fails.
+    pub ticket_limit: Duration,
     /// Attempts before a root is a dead letter.
     pub attempts: u32,
     /// What becomes of an exactly-once run when a root is out of attempts.
@@ -123,6 +126,7 @@ impl Default for Config {
             max_pending: 4096,
             max_pending_bytes: 16 << 20,
             timeout: Duration::from_secs(30),
+            ticket_limit: Duration::from_secs(30),
             attempts: 10,
             exhausted: Exhausted::default(),
             check_ppm: 0,
@@ -175,6 +179,7 @@ impl Config {
         at_least_one("turn", u64::from(self.turn));
         at_least_one("stall_after", whole(self.stall_after));
         at_least_one("overrun", whole(self.overrun));
+        at_least_one("ticket_limit", whole(self.ticket_limit));
         match self.epoch {
             EpochEnd::Every(time) => at_least_one("epoch", whole(time)),
             EpochEnd::Records(records) => at_least_one("epoch", records),
@@ -226,6 +231,7 @@ impl Config {
             ("max_backoff", self.max_backoff),
             ("stall_after", self.stall_after),
             ("overrun", self.overrun),
+            ("ticket_limit", self.ticket_limit),
             ("drain", self.drain),
         ] {
             at_most(field, whole(time), DAYS);

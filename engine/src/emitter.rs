@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::batch::{Batch, Push};
 use crate::core::port::{Port, Ports};
-use crate::core::{Epoch, Nanos};
+use crate::core::{Epoch, Nanos, TaskId, Tickets};
 
 /// The output streams of a bolt: `()`, one batch type, or a pair or triple of them.
 pub trait Outputs: Send + 'static {
@@ -40,8 +40,22 @@ pub(crate) struct EmitState {
     pub(crate) input: u32,
     pub(crate) limit: usize,
     pub(crate) wake_at: Option<Nanos>,
+    /// Whether the call under way did more than emit: what is below changed.
+    pub(crate) odd: bool,
     /// The size of the first record over the limit since the last look.
     pub(crate) oversize: Option<usize>,
+    /// The task whose call is under way, and whether that is an `execute`.
+    pub(crate) task: TaskId,
+    pub(crate) tuple: bool,
+    pub(crate) tickets: Tickets,
+}
+
+impl EmitState {
+    /// Lets the call under way fail, whatever it returns.
+    pub(crate) fn misuse(&mut self, why: &str) {
+        self.odd = true;
+        self.tickets.misuse.get_or_insert_with(|| why.to_owned());
+    }
 }
 
 /// Takes what a bolt emits. What is emitted for a tuple hangs from that tuple's root.
@@ -111,6 +125,7 @@ fn push_bounded<B: Push<T>, T>(port: &mut Port<B>, state: &mut EmitState, item: 
     if size > state.limit {
         port.oversize.push((port.items.len() - 1, size));
         state.oversize.get_or_insert(size);
+        state.odd = true;
     }
 }
 

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod combine;
 mod component;
 mod config;
 pub mod core;
@@ -11,13 +12,16 @@ mod emitter;
 mod grouping;
 mod key;
 mod nearest;
+pub mod ops;
 mod reason;
 mod report;
 mod run_error;
 mod text;
+mod ticket;
 mod topology;
 
 pub use batch::{Batch, CloneBatch, Places, Push};
+pub use combine::{Combine, Combiner};
 pub use component::{Bolt, BoxError, Execute, Poll, Seek, Spout, TaskContext, Watermark};
 pub use config::{Config, EpochEnd, Exhausted, Guarantee, MAX_SLOT_BITS, MAX_WORKERS};
 pub use core::{Crash, Epoch, Nanos};
@@ -31,4 +35,5 @@ pub use report::{
     StreamStats, TaskStats, WorkerFigures, WorkerStats,
 };
 pub use text::{Tagged, Text};
+pub use ticket::Ticket;
 pub use topology::{BoltBuilder, BuildError, BuildErrors, Stream, Topology, TopologyBuilder};

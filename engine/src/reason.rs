@@ -47,6 +47,27 @@ pub enum Reason {
         /// The limit in bytes.
         limit: usize,
     },
+    /// The bolt deferred the tuple and did not give its ticket back in time.
+    #[error(
+        "{component}[{task}] left a ticket open for {} after a flush: it was dropped, or what it \
+         waits for did not come", Human(*.limit)
+    )]
+    TicketExpired {
+        /// The bolt.
+        component: String,
+        /// Its task's number, from 0.
+        task: u32,
+        /// The limit in force.
+        limit: Duration,
+    },
+    /// The combiner of a stream panicked on a tuple, or what it made of several cannot be had.
+    #[error("the combiner of the stream into {component} failed: {message}")]
+    Combiner {
+        /// The component it was for.
+        component: String,
+        /// The panic's message, if it had one, or why what was combined failed.
+        message: String,
+    },
     /// The grouping of a stream panicked on the tuple.
     #[error("the grouping of the stream into {component} panicked: {message}")]
     Grouping {

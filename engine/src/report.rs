@@ -74,8 +74,10 @@ pub struct EdgeCounters {
     pub lost: u64,
     /// Exactly once: tuples that had been applied before and were dropped.
     pub repeated: u64,
-    /// Tuples that were never sent, since their grouping named no task or panicked.
+    /// Tuples that were never sent, since their grouping or combiner named no task or panicked.
     pub astray: u64,
+    /// Tuples that a combiner took in: what was sent in their place counts as transferred.
+    pub combined: u64,
 }
 
 /// Figures of one task.

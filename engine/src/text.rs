@@ -109,6 +109,20 @@ impl<V> Default for Tagged<V> {
     }
 }
 
+impl<V> Tagged<V> {
+    /// The byte string of item `i`, where there is one.
+    #[inline]
+    pub(crate) fn text(&self, i: usize) -> &[u8] {
+        self.text.item(i)
+    }
+
+    /// The value of item `i`, if there is one.
+    #[inline]
+    pub(crate) fn value_mut(&mut self, i: usize) -> Option<&mut V> {
+        self.values.get_mut(i)
+    }
+}
+
 impl<V: Copy + Send + 'static> Batch for Tagged<V> {
     const DROPS: bool = false;
 

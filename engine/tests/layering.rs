@@ -118,21 +118,24 @@ fn the_core_knows_no_driver_and_no_demo() {
 }
 
 #[test]
-fn the_demos_use_the_public_face_only() {
+fn demos_and_operators_use_the_public_face_only() {
     let inside = [
         "crate::core",
         "crate::driver",
         "crate::batch",
         "crate::component",
+        "crate::combine",
         "crate::config",
         "crate::emitter",
         "crate::grouping",
         "crate::key",
         "crate::report",
         "crate::text",
+        "crate::ticket",
         "crate::topology",
     ];
     assert_eq!(trespasses(&source("demos"), &inside), [""; 0]);
+    assert_eq!(trespasses(&source("ops"), &inside), [""; 0]);
 }
 
 #[test]

@@ -13,6 +13,8 @@ mod list;
 mod progress;
 #[path = "mutants/promises.rs"]
 mod promises;
+#[path = "mutants/waiting.rs"]
+mod waiting;
 #[path = "mutants/workspace.rs"]
 mod workspace;
 

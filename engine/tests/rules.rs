@@ -12,6 +12,8 @@ mod net;
 #[path = "rules/parts.rs"]
 mod parts;
 
+#[path = "rules/combiners.rs"]
+mod combiners;
 #[path = "rules/conform.rs"]
 mod conform;
 #[path = "rules/faults.rs"]
@@ -34,6 +36,10 @@ mod rule_7;
 mod rule_8;
 #[path = "rules/rule_9.rs"]
 mod rule_9;
+#[path = "rules/tickets.rs"]
+mod tickets;
+#[path = "rules/tickets_fail.rs"]
+mod tickets_fail;
 #[path = "rules/traces.rs"]
 mod traces;
 #[path = "rules/units.rs"]

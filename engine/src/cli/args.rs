@@ -85,6 +85,10 @@ pub(super) struct Wordcount {
     #[arg(long, value_name = "TASKS", value_parser = parse_tasks)]
     pub(super) tasks: Option<TaskNumbers>,
 
+    /// Let each worker count its words before they travel; not with exactly-once.
+    #[arg(long)]
+    pub(super) combine: bool,
+
     /// Ackers that track lines, at most one a worker [default: as many as workers].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(super) ackers: Option<u32>,

@@ -55,7 +55,7 @@ pub(super) fn summary(
         command: repeat::command(options, config, tasks),
         seed: config.seed,
         input: input(options.input.as_deref(), results),
-        config: settings(config, tasks),
+        config: settings(config, tasks, options.combine),
         elapsed_us: elapsed.map(micros),
         lines,
         words,
@@ -74,6 +74,7 @@ pub(super) fn summary(
                 from: stream.from.clone(),
                 to: stream.to.clone(),
                 grouping: stream.grouping,
+                combined: stream.counters.combined,
                 transferred: stream.counters.transferred,
                 executed: stream.counters.executed,
                 lost: stream.counters.lost,
@@ -154,7 +155,7 @@ fn input(path: Option<&Path>, results: &Results) -> Input {
     }
 }
 
-fn settings(config: &Config, tasks: Tasks) -> Settings {
+fn settings(config: &Config, tasks: Tasks, combine: bool) -> Settings {
     let (epoch_us, epoch_records) = match config.epoch {
         EpochEnd::Every(time) => (Some(micros(time)), None),
         EpochEnd::Records(records) => (None, Some(records)),
@@ -164,6 +165,7 @@ fn settings(config: &Config, tasks: Tasks) -> Settings {
         workers: config.workers,
         ackers: config.tracked().then_some(config.ackers),
         tasks: TaskCounts { lines: tasks.lines, split: tasks.split, count: tasks.count },
+        combine,
         guarantee: repeat::guarantee(config.guarantee),
         timeout_us: micros(config.timeout),
         linger_us: micros(config.linger),

@@ -22,6 +22,9 @@ pub(super) fn command(options: &Wordcount, config: &Config, tasks: Tasks) -> Str
     let Tasks { lines, split, count } = tasks;
     words.push(format!("--workers {}", config.workers));
     words.push(format!("--tasks lines={lines},split={split},count={count}"));
+    if options.combine {
+        words.push("--combine".to_owned());
+    }
     words.push(format!("--guarantee {}", guarantee(config.guarantee)));
     if config.tracked() {
         words.push(format!("--ackers {}", config.ackers));

@@ -42,7 +42,8 @@ fn run(options: &Wordcount, console: &Console) -> Result<Exit, (String, Exit)> {
         .map_err(|error| (format!("cannot listen for signals: {error}"), Exit::Failed))?;
     let scenario = scenario(options)?;
     let (config, tasks) = settings(options, scenario.as_ref());
-    let demo = WordCount::new(&origin(options), tasks, config.clone()).map_err(refused)?;
+    let new = if options.combine { WordCount::combined } else { WordCount::new };
+    let demo = new(&origin(options), tasks, config.clone()).map_err(refused)?;
     let (topology, results) = demo.split();
     let ended = match &scenario {
         None => on_threads(topology, options, &watchman, console)?,

@@ -96,6 +96,8 @@ pub(super) struct Settings {
     pub(super) ackers: Option<u32>,
     /// Tasks of the components.
     pub(super) tasks: TaskCounts,
+    /// Whether workers count words before they travel.
+    pub(super) combine: bool,
     /// `at-least-once`, `at-most-once` or `exactly-once`.
     pub(super) guarantee: &'static str,
     /// Time without a sign of life before a replay.
@@ -232,6 +234,8 @@ pub(super) struct Stream {
     pub(super) to: String,
     /// How tuples find their task.
     pub(super) grouping: &'static str,
+    /// Tuples that a combiner took in.
+    pub(super) combined: u64,
     /// Tuples sent.
     pub(super) transferred: u64,
     /// Tuples executed.

@@ -122,18 +122,23 @@ impl<Bl: Bolt> BoltHost<Bl> {
         sink.enter(id);
         self.state.now = cx.now.mono;
         self.state.epoch = epoch;
+        (self.state.task, self.state.tuple) = (id, false);
         let (bolt, ports, state) = (&mut self.bolts[task], &mut self.ports, &mut self.state);
         let outcome = guarded(|| call(bolt, &mut Emitter { ports, state }));
         self.tasks[task].charge(cx.spent(sink.lap(id, 0)));
         self.keep_wake(task);
+        let panicked = outcome.is_err();
         let message = match outcome {
-            Ok(Ok(())) => None,
+            Ok(Ok(())) => self.state.tickets.misuse.take(),
             Ok(Err(error)) => Some(chain(&*error)),
             Err(panic) => Some(panic),
         };
         if let Some(message) = message {
             self.ports.rollback();
             self.state.oversize = None;
+            if name == "flush" && !panicked && self.fail_flush(task, epoch, &message, cx) {
+                return;
+            }
             cx.fatal.get_or_insert(RunError::Callback {
                 call: name,
                 component: cx.name_of(id).to_owned(),
@@ -178,6 +183,9 @@ impl<Bl: Bolt> BoltHost<Bl> {
             port.route(epoch, runs, cx);
             announce(runs, owners, epoch, cx);
         });
+        if std::mem::take(&mut self.state.odd) {
+            self.resolve(name, task, cx);
+        }
         self.tasks[task].emitted += self.emitted();
     }
 
@@ -200,6 +208,7 @@ impl<Bl: Bolt> BoltHost<Bl> {
 
     fn flush_task(&mut self, task: usize, epoch: Epoch, cx: &mut Shared, sink: &mut dyn Sink) {
         self.call("flush", task, epoch, cx, sink, &mut |bolt, out| bolt.flush(epoch, out));
+        self.flushed(task, epoch, cx);
     }
 
     pub(super) fn applied(&mut self, epoch: Epoch, now: Nanos) {
@@ -228,6 +237,7 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
         cx: &mut Shared,
         sink: &mut dyn Sink,
     ) -> Result<(), RunError> {
+        self.state.tickets.incarnation = cx.incarnation;
         open_tasks(&self.make, &mut self.contexts, waker, cx, sink, &mut self.bolts)
     }
 
@@ -277,6 +287,7 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
                 self.flushed += 1;
                 any = true;
             }
+            self.ports.each(&mut |_, port| port.let_go(epoch, cx));
             self.flushed = 0;
             self.dirty.remove(0);
         }
@@ -294,6 +305,9 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
                 if cx.fatal.is_some() || self.any_full(cx) {
                     return any;
                 }
+                if self.closing == tasks {
+                    self.ports.each(&mut |_, port| port.let_go(epoch, cx));
+                }
                 match self.closing.checked_sub(tasks) {
                     None => self.flush_task(self.closing, epoch, cx, sink),
                     Some(task) => self.call("close", task, epoch, cx, sink, &mut |bolt, out| {
@@ -310,11 +324,31 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
             (self.closing, self.flushed) = (0, 0);
             self.dirty.retain(|&dirty| dirty > epoch);
             self.closed += 1;
+            self.state.tickets.void_below(self.closed);
             if let Some(seen) = &mut self.seen {
                 seen.forget_below(self.closed);
             }
         }
         any
+    }
+
+    fn expire(&mut self, cx: &mut Shared) -> bool {
+        self.expire_tickets(cx)
+    }
+
+    fn touch(&mut self, cx: &mut Shared) {
+        self.state.tickets.touch(self.component, cx);
+        self.ports.each(&mut |_, port| port.touch(cx));
+    }
+
+    fn holds_back(&mut self) -> bool {
+        let mut any = !self.state.tickets.is_empty();
+        self.ports.each(&mut |_, port| any |= port.holds_back());
+        any
+    }
+
+    fn ticket(&self) -> Option<(Epoch, TaskId)> {
+        self.state.tickets.oldest()
     }
 
     fn timers(&mut self, horizon: Epoch, cx: &mut Shared, sink: &mut dyn Sink) -> bool {
@@ -386,7 +420,7 @@ impl<Bl: Bolt> Host for BoltHost<Bl> {
     }
 
     fn retry_at(&mut self) -> Option<Nanos> {
-        let mut first: Option<Nanos> = None;
+        let mut first = self.state.tickets.expires_at();
         self.ports.each(&mut |_, port| {
             if let Some(at) = port.retry_at() {
                 first = Some(first.map_or(at, |f| f.min(at)));

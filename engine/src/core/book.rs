@@ -28,6 +28,8 @@ struct Root<B: Batch> {
     lineage: u64,
     /// It was done, and this attempt only checks that it comes out alike.
     check: bool,
+    /// What it was a part of has failed before.
+    parted: bool,
     items: B,
 }
 
@@ -51,6 +53,7 @@ impl<B: Batch> Default for Root<B> {
             born: 0,
             lineage: 0,
             check: false,
+            parted: false,
             items: B::default(),
         }
     }
@@ -125,11 +128,11 @@ impl<B: Batch> Book<B> {
         let slot = self.take_slot();
         let root = &mut self.slots[slot as usize];
         fill(&mut root.items);
-        (root.live, root.check) = (true, false);
+        (root.live, root.check, root.parted) = (true, false, false);
         (root.id, root.attempt, root.task, root.epoch) = (id, 1, task, epoch);
         (root.lineage, root.born) = (lineage, cx.now.mono);
         self.epochs.add(epoch, 1);
-        (self.start(slot, id, 1, epoch, cx), lineage)
+        (self.start(slot, cx), lineage)
     }
 
     /// A place without a root, its items empty.
@@ -140,10 +143,12 @@ impl<B: Batch> Book<B> {
         })
     }
 
-    fn start(&mut self, slot: u32, id: u64, attempt: u32, epoch: Epoch, cx: &Shared) -> Run {
+    fn start(&mut self, slot: u32, cx: &Shared) -> Run {
+        let Root { id, attempt, epoch, parted, .. } = self.slots[slot as usize];
         let track = acker::mix(id, attempt);
         self.by_track.insert(track, slot);
-        Run::new(track, cx.plan.tables.at(epoch).owner(track), Delta::EMPTY)
+        let owner = cx.plan.tables.at(epoch).owner(track);
+        Run { alone: parted || attempt > 1, ..Run::new(track, owner, Delta::EMPTY) }
     }
 
     /// Hears a verdict; `None` where the attempt is not in this book.
@@ -200,7 +205,7 @@ impl<B: Batch> Book<B> {
                 let slot = self.take_slot();
                 let root = &mut self.slots[slot as usize];
                 keep(&items, i, &mut root.items);
-                (root.live, root.check) = (true, false);
+                (root.live, root.check, root.parted) = (true, false, true);
                 // The one they shared was nobody's own: each has all its attempts before it.
                 (root.id, root.attempt, root.task, root.epoch) = (id, 0, task, epoch);
                 root.lineage = lineage::item(lineage, i, items.len());
@@ -237,9 +242,8 @@ impl<B: Batch> Book<B> {
         }
         self.due.pop();
         root.attempt += 1;
-        let (id, attempt, epoch, task) = (root.id, root.attempt, root.epoch, root.task);
-        let lineage = root.lineage;
-        let run = self.start(slot, id, attempt, epoch, cx);
+        let (epoch, task, lineage) = (root.epoch, root.task, root.lineage);
+        let run = self.start(slot, cx);
         let items = &self.slots.get(slot as usize)?.items;
         Some(Due { epoch, task, run, lineage, items })
     }

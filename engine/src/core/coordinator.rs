@@ -50,6 +50,7 @@ impl fmt::Display for Stall {
                 write!(f, " by worker {worker}, which is still opening it")
             }
             Hold::OldestRoot => write!(f, " by a root without a verdict"),
+            Hold::Ticket => write!(f, " by a ticket that it has not given back"),
         }
     }
 }
@@ -182,7 +183,7 @@ impl Coordinator {
     fn take(&mut self, now: Nanos, report: Report, sink: &mut impl CoordinatorSink) {
         let Report { from, mut changes, .. } = report;
         for change in changes.drain(..) {
-            if !matches!(change, Change::Held { .. }) {
+            if !matches!(change, Change::Held { .. } | Change::Ticket { .. }) {
                 self.last_progress = now;
                 self.stall_told = false;
             }
@@ -200,6 +201,7 @@ impl Coordinator {
             }
             Change::Closed { component, epoch } => self.frontiers.closed(component, from, epoch),
             Change::Held { component, oldest } => self.frontiers.held(component, from, oldest),
+            Change::Ticket { component, oldest } => self.frontiers.ticket(component, from, oldest),
             Change::Stamps { task, epoch, mark } => {
                 self.frontiers.stamps(task, epoch);
                 self.marks[task as usize].push_back((epoch, mark));

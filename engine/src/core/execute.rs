@@ -38,6 +38,10 @@ enum Stretch {
     Panicked(String),
     /// This tuple's record of this size was too large.
     TooLarge(usize),
+    /// This tuple was deferred, or its call gave tickets back.
+    Tickets,
+    /// Exactly once: this tuple repeats one that has an open ticket.
+    Joined(u32),
     /// Exactly once: a bolt that keeps state emitted in execute.
     Misplaced,
     /// The checking mode: this tuple's replay led to another number of tuples.
@@ -57,6 +61,7 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
     host.state.now = cx.now.mono;
     host.state.epoch = epoch;
     host.state.input = cx.plan.edges[edge].input;
+    host.state.tuple = true;
     let Some(delivery) = envelope.body.as_any_mut().downcast_mut::<Delivery<B>>() else {
         return true;
     };
@@ -71,6 +76,7 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
         }
         let id = host.tasks[task].id;
         sink.enter(id);
+        host.state.task = id;
         let from = cursor.at;
         let mut skipped = Skipped::default();
         while cursor.at < len {
@@ -87,6 +93,26 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
                         going = false;
                         break;
                     }
+                    continue;
+                }
+                Stretch::Tickets => {
+                    let emitted = host.keep_tickets(task, run, runs, epoch, cx);
+                    if cx.fatal.is_some() {
+                        going = false;
+                        break;
+                    }
+                    // As in `stretch`: the time is looked at after 1, 2, 4, 8 … tuples.
+                    let done = cursor.at - from;
+                    let late = done.is_power_of_two() && sink.late(done as u64);
+                    if late || emitted && host.any_full(cx) {
+                        host.route(epoch, runs, cx);
+                        going = false;
+                        break;
+                    }
+                    continue;
+                }
+                Stretch::Joined(slot) => {
+                    host.join_ticket(slot, run, runs, cx);
                     continue;
                 }
                 Stretch::Late => {
@@ -132,6 +158,9 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
             // The good ones before and after it in the batch stand; this one's emission does not.
             host.ports.rollback();
             host.state.oversize = None;
+            if host.state.odd {
+                host.abandon(task, &reason.to_string(), cx);
+            }
             host.tasks[task].failed += 1;
             cursor.at += 1;
             fail_run(runs, run, reason, epoch, cx);
@@ -212,16 +241,32 @@ fn stretch<Bl: Execute<B>, B: Batch>(
                 *at += 1;
                 continue;
             }
+            if let (Some(_), Some(lineage)) = (&seen, lineage)
+                && let Some(slot) = state.tickets.of(lineage, input)
+            {
+                skipped.repeated += 1;
+                *at += 1;
+                return Stretch::Joined(slot);
+            }
             if let Err(error) = bolt.execute(items.item(*at), &mut Emitter { ports, state }) {
                 return Stretch::Failed(chain(&*error));
             }
-            if let Some(size) = state.oversize {
-                return Stretch::TooLarge(size);
+            let odd = state.odd;
+            if odd {
+                if let Some(size) = state.oversize {
+                    return Stretch::TooLarge(size);
+                }
+                if let Some(why) = state.tickets.misuse.take() {
+                    return Stretch::Failed(why);
+                }
             }
             if let Some(lineage) = lineage {
                 let counts = ports.counts();
                 match (&mut seen, &mut check) {
                     (Some(_), _) if counts > 0 => return Stretch::Misplaced,
+                    // Seen once it is released. A bolt without state has no repeats: what it emits
+                    // has to come again with each attempt.
+                    (Some(_), _) if odd && state.tickets.name(lineage, input) => {}
                     (Some(seen), _) => seen.note(lineage, input),
                     (None, Some(check)) => {
                         let of = lineage::by_input(lineage, input);
@@ -237,8 +282,8 @@ fn stretch<Bl: Execute<B>, B: Batch>(
                 ports.descend(lineage::by_input(lineage, input));
             }
             *at += 1;
-            if due {
-                return Stretch::Buffered;
+            if due || odd {
+                return if odd { Stretch::Tickets } else { Stretch::Buffered };
             }
             done += 1;
             if done == look {
@@ -285,16 +330,22 @@ fn plain<Bl: Execute<B>, B: Batch>(
                 if let Err(error) = bolt.execute(items.item(now.at), &mut Emitter { ports, state }) {
                     return Stretch::Failed(chain(&*error));
                 }
-                if <Bl::Out as Outputs>::Ports::EMITS {
+                if state.odd {
                     if let Some(size) = state.oversize {
                         return Stretch::TooLarge(size);
                     }
-                    if ports.finish_tuple(run, tracked) {
-                        now.at += 1;
-                        return Stretch::Buffered;
+                    if let Some(why) = state.tickets.misuse.take() {
+                        return Stretch::Failed(why);
                     }
+                    ports.finish_tuple(run, tracked);
+                    now.at += 1;
+                    return Stretch::Tickets;
                 }
+                let due = ports.finish_tuple(run, tracked);
                 now.at += 1;
+                if due {
+                    return Stretch::Buffered;
+                }
             }
             done += now.at - first;
             if done == look {

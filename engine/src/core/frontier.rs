@@ -14,6 +14,8 @@ pub(crate) struct Frontiers {
     /// Least epoch not closed, by component and worker; `Epoch::MAX` where it has no task.
     closed: Vec<Vec<Epoch>>,
     held: Vec<Vec<Option<(Epoch, TaskId)>>>,
+    /// The oldest ticket that a flush has left open.
+    tickets: Vec<Vec<Option<(Epoch, TaskId)>>>,
     /// Least epoch that each spout task may still stamp.
     stamps: Vec<Epoch>,
     input: Vec<Epoch>,
@@ -41,6 +43,7 @@ impl Frontiers {
             in_flight: vec![EpochCounts::default(); components],
             closed,
             held: vec![vec![None; workers]; components],
+            tickets: vec![vec![None; workers]; components],
             stamps: vec![base; plan.component_of.len()],
             input: vec![base; components],
             output: vec![base; components],
@@ -65,6 +68,15 @@ impl Frontiers {
         oldest: Option<(Epoch, TaskId)>,
     ) {
         self.held[component as usize][worker as usize] = oldest;
+    }
+
+    pub(crate) fn ticket(
+        &mut self,
+        component: ComponentId,
+        worker: WorkerId,
+        oldest: Option<(Epoch, TaskId)>,
+    ) {
+        self.tickets[component as usize][worker as usize] = oldest;
     }
 
     pub(crate) fn stamps(&mut self, task: TaskId, epoch: Epoch) {
@@ -120,9 +132,24 @@ impl Frontiers {
             && self.held.iter().flatten().all(Option::is_none)
     }
 
-    /// What holds the least epoch, if anything is under way: the deepest component with batches
-    /// in flight, else a bolt that has not closed, else the oldest root.
+    /// What holds the least epoch, if anything is under way: a ticket of that epoch, else the
+    /// deepest component with batches in flight, else a bolt that has not closed, else the oldest
+    /// root.
     pub(crate) fn culprit(&self) -> Option<(ComponentId, Option<TaskId>, Epoch, Hold)> {
+        let found = self.held_by()?;
+        // A ticket counts as its batch, or holds a root's verdict up: it is what others wait for.
+        let tickets = self.order.iter().rev().flat_map(|&c| {
+            self.tickets[c as usize].iter().flatten().map(move |&(epoch, task)| (epoch, task, c))
+        });
+        match tickets.min_by_key(|&(epoch, ..)| epoch) {
+            Some((epoch, task, c)) if epoch <= found.2 => {
+                Some((c, Some(task), epoch, Hold::Ticket))
+            }
+            _ => Some(found),
+        }
+    }
+
+    fn held_by(&self) -> Option<(ComponentId, Option<TaskId>, Epoch, Hold)> {
         for &component in self.order.iter().rev() {
             let counts = &self.in_flight[component as usize];
             if let Some(epoch) = counts.min() {
@@ -167,4 +194,6 @@ pub enum Hold {
     },
     /// A root that has no verdict: something of it was lost, or waits for its next attempt.
     OldestRoot,
+    /// A ticket that a task has kept over a flush: see [`Ticket`](crate::Ticket).
+    Ticket,
 }

@@ -139,6 +139,23 @@ pub(crate) trait Host: Send {
         let _ = (horizon, cx, sink);
         false
     }
+    /// Bolts: fails the tickets whose time is over; whether there were any.
+    fn expire(&mut self, cx: &mut Shared) -> bool {
+        let _ = cx;
+        false
+    }
+    /// Says of every attempt that waits here beside the queue that it is alive.
+    fn touch(&mut self, cx: &mut Shared) {
+        let _ = cx;
+    }
+    /// Whether some attempt may wait here beside the queue.
+    fn holds_back(&mut self) -> bool {
+        false
+    }
+    /// Bolts: the oldest ticket that a flush has left open.
+    fn ticket(&self) -> Option<(Epoch, TaskId)> {
+        None
+    }
     /// Bolts: the least epoch not closed here.
     fn closed(&self) -> Option<Epoch> {
         None

@@ -268,6 +268,11 @@ impl Worker {
                 seat.told_held = epoch;
                 self.cx.changes.list.push(Change::Held { component, oldest: held });
             }
+            let ticket = seat.host.ticket();
+            if ticket != seat.told_ticket {
+                seat.told_ticket = ticket;
+                self.cx.changes.list.push(Change::Ticket { component, oldest: ticket });
+            }
         }
         if self.cx.changes.list.is_empty() {
             return;

@@ -211,6 +211,13 @@ pub enum Change {
         /// The epoch and a task that holds it; `None` where nothing is held.
         oldest: Option<(Epoch, TaskId)>,
     },
+    /// The least epoch of which the component has a ticket that a flush has left open, and whose.
+    Ticket {
+        /// The component.
+        component: ComponentId,
+        /// The epoch and a task with such a ticket; `None` where there is none.
+        oldest: Option<(Epoch, TaskId)>,
+    },
     /// A spout task stamps from this epoch on.
     Stamps {
         /// The task.

@@ -5,11 +5,14 @@
 //! time. The rules are those of the repository's `ARCHITECTURE.md`; each has a test named after it.
 
 mod ackers;
+mod aside;
 mod bolt_host;
 mod book;
 mod check;
+mod combine;
 mod contract;
 mod coordinator;
+mod defer;
 mod delivery;
 mod epochs;
 mod execute;
@@ -30,9 +33,11 @@ mod route;
 mod seen;
 mod shared;
 mod spout_host;
+mod tickets;
 mod worker;
 
 pub(crate) use bolt_host::{BoltHost, RunInput};
+pub(crate) use combine::{CombineDef, combining};
 pub use contract::{In, Sink, Status};
 pub use coordinator::{Coordinator, CoordinatorSink, Hold, Stall};
 pub use delivery::{AnyDelivery, Picks};
@@ -49,6 +54,7 @@ pub use restart::{Crash, Resume};
 pub(crate) use route::{Edge, EdgeDef};
 pub use shared::Now;
 pub(crate) use spout_host::SpoutHost;
+pub(crate) use tickets::{Failure, Resolved, Tickets};
 pub use worker::Worker;
 
 /// A slice of the stream between two of the coordinator's words.

@@ -172,7 +172,7 @@ impl<B: Batch> Edge<B> {
 fn hang(root: &mut Run, runs: &mut Vec<Run>, cx: &mut Shared) -> u32 {
     let id = acker::Delta::EMPTY.with(cx.edge_ids.next_id());
     root.untold = root.untold.merge(id);
-    runs.push(Run::new(root.track, root.owner, id));
+    runs.push(root.child(id));
     u32::try_from(runs.len() - 1).unwrap_or(NO_RUN)
 }
 

@@ -6,7 +6,9 @@ use core::fmt;
 
 use acker::{Delta, RootId};
 
+use super::aside::{Aside, route_by_epoch};
 use super::book::{Book, Due};
+use super::combine::Absorb;
 use super::lineage;
 use super::route::{Edge, Tags};
 use super::shared::Shared;
@@ -26,11 +28,18 @@ pub struct Run {
     pub(crate) untold: Delta,
     /// Failed or partly lost: not to be acked.
     pub(crate) tainted: bool,
+    /// A root that has failed before: combiners let it travel alone.
+    pub(crate) alone: bool,
 }
 
 impl Run {
     pub(crate) fn new(track: RootId, owner: WorkerId, untold: Delta) -> Self {
-        Run { track, owner, untold, tainted: false }
+        Run { track, owner, untold, tainted: false, alone: false }
+    }
+
+    /// What hangs from an id of this run.
+    pub(crate) fn child(&self, id: Delta) -> Self {
+        Run { track: self.track, owner: self.owner, untold: id, tainted: false, alone: self.alone }
     }
 }
 
@@ -60,7 +69,11 @@ pub struct Port<B: Batch> {
     pub(crate) keep: Option<CopyItem<B>>,
     pub(crate) copy: Option<CopyItem<B>>,
     pub(crate) edges: Vec<Edge<B>>,
+    /// Combining edges.
+    pub(crate) combiners: Vec<Box<dyn Absorb<B>>>,
     pub(crate) book: Book<B>,
+    /// What releases of tickets emit, until their call has succeeded.
+    pub(crate) side: Option<Box<Aside<B>>>,
 }
 
 impl<B: Batch> Drop for Port<B> {
@@ -84,7 +97,9 @@ impl<B: Batch> Default for Port<B> {
             keep: None,
             copy: None,
             edges: Vec::new(),
+            combiners: Vec::new(),
             book: Book::default(),
+            side: None,
         }
     }
 }
@@ -97,8 +112,6 @@ impl<B: Batch> fmt::Debug for Port<B> {
 
 /// All output ports of a component.
 pub trait Ports: Default + Send {
-    /// Whether there are any.
-    const EMITS: bool = true;
     /// Books what was emitted since the last tuple to run `run` of the input. Returns whether the
     /// buffer is due to be routed.
     fn finish_tuple(&mut self, run: u32, tracked: bool) -> bool;
@@ -115,7 +128,6 @@ pub trait Ports: Default + Send {
 }
 
 impl Ports for () {
-    const EMITS: bool = false;
     fn finish_tuple(&mut self, _: u32, _: bool) -> bool {
         false
     }
@@ -237,6 +249,12 @@ pub trait AnyPort {
     fn full(&self, cx: &Shared) -> bool;
     /// Whether an edge is one of this port's.
     fn has(&self, edge: EdgeId) -> bool;
+    /// Lets go of what combiners hold of epochs up to `upto`.
+    fn let_go(&mut self, upto: Epoch, cx: &mut Shared);
+    /// Whether combiners hold anything.
+    fn holds_back(&self) -> bool;
+    /// Says of every attempt that combiners hold that it is alive.
+    fn touch(&self, cx: &mut Shared);
     /// Takes back used-up memory of an edge.
     fn recycle(&mut self, edge: EdgeId, body: Box<dyn super::AnyDelivery>);
     /// Items buffered and not yet routed.
@@ -260,6 +278,12 @@ pub trait AnyPort {
     fn held(&self) -> Option<(Epoch, TaskId)>;
     /// Items emitted since the last call.
     fn take_emitted(&mut self) -> u64;
+    /// Lets the buffer and that of releases change places.
+    fn aside(&mut self);
+    /// Drops what releases have emitted.
+    fn forget_aside(&mut self);
+    /// Sends what is buffered, each item at the epoch of the run that its span names.
+    fn route_by_epoch(&mut self, epochs: &[Epoch], runs: &mut [Run], cx: &mut Shared);
     /// Visits every root without a verdict: task, epoch, attempts.
     fn unfinished(&self, each: &mut dyn FnMut(TaskId, Epoch, u32));
 }
@@ -286,6 +310,9 @@ impl<B: Batch> AnyPort for Port<B> {
     fn route(&mut self, epoch: Epoch, roots: &mut [Run], cx: &mut Shared) {
         let (len, size) = (self.items.len(), self.items.size());
         if len > 0 {
+            for combiner in &mut self.combiners {
+                combiner.absorb(&self.items, &self.spans, roots, epoch, cx);
+            }
             let last = self.edges.len().saturating_sub(1);
             for (i, edge) in self.edges.iter_mut().enumerate() {
                 let copy = if i == last { None } else { self.copy };
@@ -306,26 +333,53 @@ impl<B: Batch> AnyPort for Port<B> {
     }
 
     fn seal(&mut self, before: Option<Nanos>, cx: &mut Shared) {
+        for combiner in &mut self.combiners {
+            combiner.let_go(Epoch::MAX, before.unwrap_or(Nanos::MAX), cx);
+            // They have waited as partial results.
+            combiner.out().seal(None, cx);
+        }
         for edge in &mut self.edges {
             edge.seal(before, cx);
         }
     }
 
+    fn let_go(&mut self, upto: Epoch, cx: &mut Shared) {
+        for combiner in &mut self.combiners {
+            combiner.let_go(upto, Nanos::MAX, cx);
+        }
+    }
+
+    fn holds_back(&self) -> bool {
+        self.combiners.iter().any(|combiner| combiner.held().is_some())
+    }
+
+    fn touch(&self, cx: &mut Shared) {
+        for combiner in &self.combiners {
+            combiner.touch(cx);
+        }
+    }
+
     fn open_since(&self) -> Option<Nanos> {
-        self.edges.iter().filter_map(Edge::open_since).min()
+        let edges = self.edges.iter().filter_map(Edge::open_since);
+        let out = self.combiners.iter().filter_map(|c| c.out_ref().open_since());
+        edges.chain(out).chain(self.combiners.iter().filter_map(|c| c.held_since())).min()
     }
 
     fn full(&self, cx: &Shared) -> bool {
         self.edges.iter().any(|edge| cx.outbox.full(edge.id()))
+            || self.combiners.iter().any(|combiner| combiner.out_ref().full(cx))
     }
 
     fn has(&self, edge: EdgeId) -> bool {
         self.edges.iter().any(|e| e.id() == edge)
+            || self.combiners.iter().any(|combiner| combiner.out_ref().has(edge))
     }
 
     fn recycle(&mut self, edge: EdgeId, body: Box<dyn super::AnyDelivery>) {
         if let Some(edge) = self.edges.iter_mut().find(|e| e.id() == edge) {
             edge.recycle(body);
+        } else if let Some(combiner) = self.combiners.iter_mut().find(|c| c.out_ref().has(edge)) {
+            combiner.out().recycle(edge, body);
         }
     }
 
@@ -362,7 +416,11 @@ impl<B: Batch> AnyPort for Port<B> {
     }
 
     fn verdict(&mut self, verdict: &super::VerdictOp, cx: &mut Shared) -> Option<Ended> {
-        self.book.verdict(verdict, self.keep, cx)
+        self.book.verdict(verdict, self.keep, cx).or_else(|| {
+            let heard = self.combiners.iter_mut().any(|combiner| combiner.verdict(verdict, cx));
+            // Nobody's root: what it was made of has verdicts of its own.
+            heard.then_some(Ended::Retry)
+        })
     }
 
     fn retry_at(&self) -> Option<Nanos> {
@@ -397,11 +455,23 @@ impl<B: Batch> AnyPort for Port<B> {
     }
 
     fn held(&self) -> Option<(Epoch, TaskId)> {
-        self.book.held()
+        self.combiners.iter().filter_map(|c| c.held()).chain(self.book.held()).min()
     }
 
     fn take_emitted(&mut self) -> u64 {
         std::mem::take(&mut self.emitted)
+    }
+
+    fn aside(&mut self) {
+        Aside::swap(self);
+    }
+
+    fn forget_aside(&mut self) {
+        Aside::forget(self);
+    }
+
+    fn route_by_epoch(&mut self, epochs: &[Epoch], runs: &mut [Run], cx: &mut Shared) {
+        route_by_epoch(self, epochs, runs, cx);
     }
 
     fn unfinished(&self, each: &mut dyn FnMut(TaskId, Epoch, u32)) {

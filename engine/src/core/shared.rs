@@ -126,6 +126,12 @@ impl Shared {
         self.acks[run.owner as usize].push(AckOp { track, epoch, kind });
     }
 
+    /// As `ack`, of a run of which only the attempt was kept.
+    pub(crate) fn ack_attempt(&mut self, track: RootId, epoch: Epoch, update: Update) {
+        let owner = self.plan.tables.at(epoch).owner(track);
+        self.acks[owner as usize].push(AckOp { track, epoch, kind: AckKind::Update(update) });
+    }
+
     pub(crate) fn touch(&mut self, track: RootId, epoch: Epoch, at: ComponentId) {
         let owner = self.plan.tables.at(epoch).owner(track);
         self.acks[owner as usize].push(AckOp { track, epoch, kind: AckKind::Touch(at) });

@@ -394,6 +394,14 @@ impl<S: Spout> Host for SpoutHost<S> {
         self.port.held()
     }
 
+    fn touch(&mut self, cx: &mut Shared) {
+        self.port.touch(cx);
+    }
+
+    fn holds_back(&mut self) -> bool {
+        self.port.holds_back()
+    }
+
     fn figures(&mut self, cx: &Shared, to: &mut WorkerFigures) {
         to.tasks.extend(self.tasks.iter().map(|task| task.local.stats(cx)));
         self.port

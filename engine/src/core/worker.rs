@@ -9,7 +9,7 @@ use super::host::{Host, Work, guarded};
 use super::lane::Lane;
 use super::message::{Change, Empty, Envelope, VerdictOp};
 use super::shared::{Now, Shared};
-use super::{ComponentId, Epoch, Nanos, Resume, WorkerId};
+use super::{ComponentId, Epoch, Nanos, Resume, TaskId, WorkerId};
 use crate::config::whole;
 use crate::report::{RunError, WorkerFigures};
 use crate::topology::Topology;
@@ -38,6 +38,7 @@ pub(super) struct Seat {
     pub(super) skipped: u32,
     pub(super) told_closed: Epoch,
     pub(super) told_held: Option<Epoch>,
+    pub(super) told_ticket: Option<(Epoch, TaskId)>,
 }
 
 /// One worker's part of a running topology.
@@ -101,6 +102,7 @@ impl Worker {
                 skipped: 0,
                 told_closed: 0,
                 told_held: None,
+                told_ticket: None,
             })
             .collect();
         let rank = |seat: &Seat| plan.components[seat.host.component() as usize].rank;
@@ -154,6 +156,8 @@ impl Worker {
     ) -> Self {
         let mut worker = Worker::new(topology, me, from.incarnation, waker);
         worker.acker.forget_below(from.epoch);
+        // All before it has ended: timers may fire in it at once, and spouts may wait for what they do.
+        worker.end = from.epoch;
         if let Some(before) = from.epoch.checked_sub(1) {
             worker.cx.watermarks.give(before, from.watermark);
         }
@@ -294,6 +298,7 @@ impl Worker {
             ran |= seat.host.timers(timers_below, &mut self.cx, sink);
             ran |= seat.host.flush(oldest(seat), false, &mut self.cx, sink);
             ran |= seat.host.retry(&mut self.cx);
+            ran |= seat.host.expire(&mut self.cx);
             if self.cx.fatal.is_some() {
                 return true;
             }
@@ -332,6 +337,9 @@ impl Worker {
             .collect();
         for (track, epoch, to) in outbox {
             self.cx.touch(track, epoch, to);
+        }
+        for seat in &mut self.seats {
+            seat.host.touch(&mut self.cx);
         }
     }
 
@@ -429,8 +437,10 @@ impl Worker {
         if self.cx.tracked() && self.acker.is_waiting() {
             at(mono + self.acker.pace());
         }
-        let busy = |seat: &Seat| seat.work.is_some() || !seat.queue.is_empty();
-        let waits = !self.cx.outbox.is_empty() || self.seats.iter().any(busy);
+        let busy = |seat: &mut Seat| {
+            seat.work.is_some() || !seat.queue.is_empty() || seat.host.holds_back()
+        };
+        let waits = !self.cx.outbox.is_empty() || self.seats.iter_mut().any(busy);
         if self.cx.tracked() && waits {
             at(on_clock(self.next_touch));
         }

@@ -97,6 +97,7 @@ fn add_edges(sums: &mut Vec<EdgeCounters>, edges: &[EdgeCounters]) {
         sum.lost += edge.lost;
         sum.repeated += edge.repeated;
         sum.astray += edge.astray;
+        sum.combined += edge.combined;
     }
 }
 

@@ -14,7 +14,7 @@ use crate::core::lineage;
 use crate::core::port::{Port, Ports};
 use crate::core::{
     BoltHost, ComponentId, ComponentPlan, EdgeDef, EdgeId, EdgePlan, Plan, SpoutHost, Tables,
-    WorkerId, run_input,
+    WorkerId, combining, run_input,
 };
 use crate::emitter::{CloneOutputs, Outputs};
 use crate::grouping::{CopyItem, Grouping, Rule};
@@ -28,8 +28,8 @@ type Outgoing = Vec<(u32, Box<dyn Any + Send + Sync>)>;
 /// Makes the host of a component, given its outgoing edges.
 type Finish = Box<dyn FnOnce(ComponentId, Arc<Outgoing>) -> MakeHost>;
 
-struct Declared {
-    name: String,
+pub(super) struct Declared {
+    pub(super) name: String,
     tasks: u32,
     spout: bool,
     repeatable: bool,
@@ -42,9 +42,11 @@ struct Declared {
 /// A topology under construction: declare spouts, then the bolts that their streams feed.
 pub struct TopologyBuilder {
     id: u64,
-    components: Vec<Declared>,
+    pub(super) components: Vec<Declared>,
     edges: Vec<EdgePlan>,
-    errors: Vec<BuildError>,
+    pub(super) errors: Vec<BuildError>,
+    /// Edges that combine.
+    pub(super) combined: Vec<EdgeId>,
     /// Edges of which the checking mode sees nothing but the number of tuples.
     unchecked: Vec<EdgeId>,
 }
@@ -67,6 +69,7 @@ impl TopologyBuilder {
             components: Vec::new(),
             edges: Vec::new(),
             errors: Vec::new(),
+            combined: Vec::new(),
             unchecked: Vec::new(),
         }
     }
@@ -248,6 +251,10 @@ impl TopologyBuilder {
             if config.exactly_once() && config.check_ppm > 0 && stateful && unseen {
                 errors.push(BuildError::Unchecked { component: name.clone() });
             }
+            let combined = component.inputs.iter().any(|edge| self.combined.contains(edge));
+            if config.exactly_once() && combined {
+                errors.push(BuildError::CombinedExactlyOnce { component: name.clone() });
+            }
             if component.spout && config.tracked() && !component.repeatable {
                 errors.push(BuildError::NotRepeatable { component: name.clone() });
             }
@@ -274,8 +281,8 @@ type KeepPorts<Bl> = fn(&mut <<Bl as Bolt>::Out as Outputs>::Ports);
 /// A bolt whose inputs are being declared.
 #[must_use = "call `done`: a bolt whose declaration is not ended is an error"]
 pub struct BoltBuilder<'t, Bl: Bolt> {
-    topology: &'t mut TopologyBuilder,
-    id: ComponentId,
+    pub(super) topology: &'t mut TopologyBuilder,
+    pub(super) id: ComponentId,
     make: crate::core::Make<Bl>,
     keep: Option<KeepPorts<Bl>>,
     inputs: Vec<crate::core::RunInput<Bl>>,
@@ -311,6 +318,21 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
     where
         Bl: Execute<B>,
     {
+        let Some(id) = self.join(&stream, &grouping) else { return self };
+        let Grouping(rule, print) = grouping;
+        let checked = print.is_some() || matches!(rule, Rule::Fields(_));
+        self.topology.unchecked.extend((!checked).then_some(id));
+        let def = EdgeDef { id, to: self.id, rule, print, copy: stream.copy };
+        self.enter(&stream, Box::new(def), run_input::<Bl, B>);
+        self
+    }
+
+    /// Declares the edge of an input, if there can be one.
+    pub(super) fn join<B: Batch, G: Batch>(
+        &mut self,
+        stream: &Stream<B>,
+        grouping: &Grouping<G>,
+    ) -> Option<EdgeId> {
         let me = &self.topology.components[self.id as usize];
         let (component, tasks) = (me.name.clone(), me.tasks);
         if stream.topology != self.topology.id {
@@ -324,7 +346,7 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
                 input: 0,
                 grouping: "foreign",
             });
-            return self;
+            return None;
         }
         if let Rule::Weighted(weights) = &grouping.0 {
             let errors = &mut self.topology.errors;
@@ -346,16 +368,18 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
             input: u32::try_from(self.inputs.len()).unwrap_or(u32::MAX),
             grouping: grouping.name(),
         });
-        let Grouping(rule, print) = grouping;
-        let checked = print.is_some() || matches!(rule, Rule::Fields(_));
-        self.topology.unchecked.extend((!checked).then_some(id));
-        let def = EdgeDef { id, to: self.id, rule, print, copy: stream.copy };
-        self.topology.components[stream.from as usize]
-            .outgoing
-            .push((stream.stream, Box::new(def)));
         self.topology.components[self.id as usize].inputs.push(id);
-        self.inputs.push(run_input::<Bl, B>);
-        self
+        Some(id)
+    }
+
+    pub(super) fn enter<B: Batch>(
+        &mut self,
+        stream: &Stream<B>,
+        def: Box<dyn Any + Send + Sync>,
+        run: crate::core::RunInput<Bl>,
+    ) {
+        self.topology.components[stream.from as usize].outgoing.push((stream.stream, def));
+        self.inputs.push(run);
     }
 
     /// Says that the bolt keeps state which [`ExactlyOnce`](crate::Guarantee::ExactlyOnce) is to keep
@@ -411,6 +435,9 @@ pub(crate) fn attach<B: Batch>(
     port.batch = plan.config.batch;
     port.batch_bytes = plan.config.batch_bytes;
     for (of, def) in outgoing {
+        if *of == stream {
+            port.combiners.extend(combining::<B>(&**def, plan, me));
+        }
         if *of == stream
             && let Some(def) = def.downcast_ref::<EdgeDef<B>>()
         {

@@ -105,6 +105,21 @@ pub enum BuildError {
         /// The bolt.
         component: String,
     },
+    /// A combiner under exactly once: what it makes of several tuples has no lineage.
+    #[error(
+        "an input of {component} is combined, which exactly once cannot do: partial results have \
+         no lineage"
+    )]
+    CombinedExactlyOnce {
+        /// The bolt.
+        component: String,
+    },
+    /// A combiner that may hold no key.
+    #[error("a combiner into {component} may hold 0 keys: give it at least one")]
+    NoKeys {
+        /// The bolt.
+        component: String,
+    },
     /// A setting is zero.
     #[error("{field} is 0: it must be at least 1")]
     Zero {

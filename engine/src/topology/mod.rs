@@ -1,6 +1,7 @@
 //! Topologies: components joined by typed streams, checked whole before they run.
 
 mod build;
+mod combined;
 mod error;
 mod graph;
 mod stream;

@@ -22,6 +22,38 @@ fn generated_words_equal_a_sequential_count_with_1_2_and_4_workers() {
     }
 }
 
+/// Also where lines are lost on their way and come again: then a word may count twice, and none less
+/// than once.
+#[test]
+fn combined_words_equal_a_sequential_count_with_1_2_and_4_workers() {
+    let truth = truth_of_generator(3, 20_000);
+    for workers in [1, 2, 4] {
+        for guarantee in ["at-least-once", "at-most-once"] {
+            let args = format!(
+                "--lines 20000 --seed 3 --combine --workers {workers} --guarantee {guarantee} --json \
+                 --top all"
+            );
+            let report = run(&mut wordcount(&args)).json(0);
+            assert_eq!(counts(&report), truth, "{workers} workers, {guarantee}");
+            assert_eq!(report["config"]["combine"], true);
+            assert!(report["command"].as_str().is_some_and(|text| text.contains(" --combine ")));
+            let stream = &report["streams"][1];
+            let [combined, sent] =
+                ["combined", "transferred"].map(|name| stream[name].as_u64().expect("a number"));
+            assert!(sent < combined, "{sent} sent for {combined}");
+            assert_eq!(combined, truth.values().sum::<u64>());
+        }
+    }
+    let args = "--lines 20000 --seed 3 --combine --drop 2000 --timeout 100ms --json --top all";
+    let report = run(&mut wordcount(args)).json(0);
+    assert_eq!(report["tracking"]["acked"], 20_000);
+    let counted = counts(&report);
+    assert!(counted.len() == truth.len() && truth.iter().all(|(word, n)| counted[word] >= *n));
+    let refused = run(&mut wordcount("--combine --guarantee exactly-once"));
+    assert_eq!(refused.code(), 2);
+    assert!(refused.err.contains("no lineage"), "{}", refused.err);
+}
+
 #[test]
 fn tasks_change_nothing() {
     let truth = truth_of_generator(0, 3_000);

@@ -42,6 +42,7 @@ pub struct BoltCase {
     /// By number among spouts and then bolts; always one that stands before this bolt.
     pub inputs: Vec<(usize, How)>,
     pub fails: Option<Fails>,
+    pub defers: Option<Defers>,
     /// Panics as it first closes this epoch.
     pub breaks_at: Option<Epoch>,
 }
@@ -68,6 +69,15 @@ impl Kind {
     }
 }
 
+/// How a bolt takes every tuple out of its batch's ack.
+#[derive(Clone, Copy, Debug)]
+pub struct Defers {
+    /// It gives tickets back so many microseconds later, else as it is flushed.
+    pub wait: Option<u64>,
+    /// It works on the tuple at once, else as it gives the ticket back.
+    pub early: bool,
+}
+
 /// Which items a bolt fails on.
 #[derive(Clone, Copy, Debug)]
 pub struct Fails {
@@ -90,13 +100,15 @@ pub enum How {
     Local,
     /// One weight a task.
     Weighted(Vec<u64>),
+    /// By key, and combined before: of so many items at a time those of one identity.
+    Combined(usize),
 }
 
 impl How {
     pub fn grouping(&self) -> Grouping<Items> {
         let grouping = match self {
             How::Shuffle => Grouping::shuffle(),
-            How::Fields => Grouping::fields(|item: &Item| item.key),
+            How::Fields | How::Combined(_) => Grouping::fields(|item: &Item| item.key),
             How::All => Grouping::all(),
             How::Global => Grouping::global(),
             How::Direct => Grouping::direct(|item: &Item, tasks| item.direct(tasks)),
@@ -200,9 +212,17 @@ impl Case {
     }
 
     /// The nearest case that exactly once allows: what has state emits in `close` only, what emits
-    /// in `execute` has no key.
+    /// in `execute` has no key, and does not wait with it. Nothing is combined.
     pub fn exactly_once(mut self) -> Self {
         for bolt in &mut self.bolts {
+            for (_, how) in &mut bolt.inputs {
+                if matches!(how, How::Combined(_)) {
+                    *how = How::Fields;
+                }
+            }
+            if let Some(defers) = &mut bolt.defers {
+                defers.early = !bolt.kind.stateful() && bolt.kind != Kind::Count;
+            }
             if bolt.kind == Kind::Count {
                 bolt.kind = Kind::Sink;
             }

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-use crate::case::{BoltCase, Case, Ends, Fails, How, Kind, Record, Settings, SpoutCase};
+use crate::case::{BoltCase, Case, Defers, Ends, Fails, How, Kind, Record, Settings, SpoutCase};
 use crate::truth::Truth;
 
 /// How large cases are.
@@ -46,6 +46,7 @@ fn how() -> impl Strategy<Value = How> {
         Just(How::All),
         // As long as a bolt has tasks; cut to their number, and the first one is never 0.
         vec(0..4_u64, 4).prop_map(How::Weighted),
+        (1..8_usize).prop_map(How::Combined),
     ]
 }
 
@@ -69,14 +70,19 @@ fn fails() -> impl Strategy<Value = Fails> {
     })
 }
 
+fn defers() -> impl Strategy<Value = Defers> {
+    (option::of(0..3000_u64), any::<bool>()).prop_map(|(wait, early)| Defers { wait, early })
+}
+
 /// Inputs are drawn as any number and folded to one of a component that stands before: so every
 /// part of a shrunk case is a case. The same stream twice, and two ways of one root to one key,
 /// come by themselves.
 fn bolt() -> impl Strategy<Value = BoltCase> {
     let inputs = vec((0..10_usize, how()), 1..=3);
-    (1..=4_u32, kind(), inputs, option::weighted(0.25, fails())).prop_map(
-        |(tasks, kind, inputs, fails)| BoltCase { tasks, kind, inputs, fails, breaks_at: None },
-    )
+    let (fails, defers) = (option::weighted(0.25, fails()), option::weighted(0.3, defers()));
+    (1..=4_u32, kind(), inputs, fails, defers).prop_map(|(tasks, kind, inputs, fails, defers)| {
+        BoltCase { tasks, kind, inputs, fails, defers, breaks_at: None }
+    })
 }
 
 fn ends() -> impl Strategy<Value = Ends> {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use streamwright::{
-    Bolt, BoxError, Emitter, Epoch, Execute, Poll, Seek, Spout, SpoutEmitter, TaskContext,
-    Timeliness, Watermark, hash_key,
+    Bolt, BoxError, Emitter, Epoch, Execute, Nanos, Poll, Seek, Spout, SpoutEmitter, TaskContext,
+    Ticket, Timeliness, Watermark, hash_key,
 };
 
 use crate::book::{Book, Place};
-use crate::case::{BoltCase, Fails, Items, Kind, Record, SpoutCase};
+use crate::case::{BoltCase, Defers, Fails, Items, Kind, Record, SpoutCase};
 
 /// A record or what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,7 +140,10 @@ pub struct Part {
     place: Place,
     kind: Kind,
     fails: Option<Fails>,
+    defers: Option<Defers>,
     breaks_at: Option<Epoch>,
+    /// Deferred tuples, with the times at which they are given back.
+    held: Vec<(Item, Nanos, Ticket)>,
     /// Totals by epoch, then key, of bolts that emit them in `close`.
     totals: BTreeMap<Epoch, BTreeMap<u64, u64>>,
 }
@@ -149,8 +152,9 @@ impl Part {
     pub fn new(book: &Book, node: usize, case: &BoltCase, cx: &TaskContext) -> Self {
         let place = Place::new(node, cx);
         book.opened(place);
-        let BoltCase { kind, fails, breaks_at, .. } = *case;
-        Part { book: book.clone(), place, kind, fails, breaks_at, totals: BTreeMap::new() }
+        let BoltCase { kind, fails, defers, breaks_at, .. } = *case;
+        let (book, totals) = (book.clone(), BTreeMap::new());
+        Part { book, place, kind, fails, defers, breaks_at, held: Vec::new(), totals }
     }
 
     /// Fails where the case says so, before anything is changed.
@@ -170,6 +174,46 @@ impl Part {
         }
         Err("it fails".into())
     }
+
+    /// Whether a deferred tuple fails only as its ticket is given back.
+    fn fails_late(&self, item: &Item) -> bool {
+        let late = self.defers.is_some_and(|defers| !defers.early);
+        late && self.fails.is_some_and(|fails| !fails.panic) && item.root % 2 == 0
+    }
+
+    /// Counts an item, and emits what it leads to.
+    fn apply(&mut self, item: &Item, out: &mut Emitter<'_, Items>) {
+        self.book.executed(self.place, *item);
+        let key = match self.kind {
+            Kind::Map { .. } | Kind::Count | Kind::Sink => {
+                item.copies(self.place.node, self.kind).for_each(|copy| out.emit(copy));
+                return;
+            }
+            Kind::Window => item.key,
+            Kind::Global => 0,
+        };
+        let totals = self.totals.entry(out.epoch()).or_default();
+        *totals.entry(key).or_default() += item.weight;
+    }
+
+    /// Gives back the tickets that are due.
+    fn give_back(&mut self, now: Nanos, out: &mut Emitter<'_, Items>) {
+        let early = self.defers.is_some_and(|defers| defers.early);
+        for (item, at, ticket) in std::mem::take(&mut self.held) {
+            if at > now {
+                out.wake_at(at);
+                self.held.push((item, at, ticket));
+            } else if early {
+                out.release(ticket);
+            } else if self.fails_late(&item)
+                && let Err(error) = self.meet(&item)
+            {
+                out.fail(ticket, error);
+            } else {
+                out.release_with(ticket, |out| self.apply(&item, out));
+            }
+        }
+    }
 }
 
 /// As `panic!`, but the hook prints nothing.
@@ -179,6 +223,18 @@ fn panics() -> ! {
 
 impl Bolt for Part {
     type Out = Items;
+
+    fn flush(&mut self, _: Epoch, out: &mut Emitter<'_, Items>) -> Result<(), BoxError> {
+        if self.defers.is_some_and(|defers| defers.wait.is_none()) {
+            self.give_back(Nanos::MAX, out);
+        }
+        Ok(())
+    }
+
+    fn timer(&mut self, now: Nanos, out: &mut Emitter<'_, Items>) -> Result<(), BoxError> {
+        self.give_back(now, out);
+        Ok(())
+    }
 
     fn close(
         &mut self,
@@ -203,18 +259,22 @@ impl Bolt for Part {
 impl Execute<Items> for Part {
     fn execute(&mut self, item: &Item, out: &mut Emitter<'_, Items>) -> Result<(), BoxError> {
         self.book.came(self.place, out.epoch(), *item);
-        self.meet(item)?;
-        self.book.executed(self.place, *item);
-        let key = match self.kind {
-            Kind::Map { .. } | Kind::Count | Kind::Sink => {
-                item.copies(self.place.node, self.kind).for_each(|copy| out.emit(copy));
-                return Ok(());
-            }
-            Kind::Window => item.key,
-            Kind::Global => 0,
+        if !self.fails_late(item) {
+            self.meet(item)?;
+        }
+        let Some(Defers { wait, early }) = self.defers else {
+            self.apply(item, out);
+            return Ok(());
         };
-        let totals = self.totals.entry(out.epoch()).or_default();
-        *totals.entry(key).or_default() += item.weight;
+        if early {
+            self.apply(item, out);
+        }
+        let at = wait.map_or(0, |wait| out.now() + wait * 1000);
+        if wait.is_some() {
+            out.wake_at(at);
+        }
+        let ticket = out.defer();
+        self.held.push((*item, at, ticket));
         Ok(())
     }
 }

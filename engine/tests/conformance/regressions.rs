@@ -21,7 +21,7 @@ fn spout(tasks: u32, records: u64) -> SpoutCase {
 }
 
 fn bolt(tasks: u32, kind: Kind, inputs: &[(usize, How)]) -> BoltCase {
-    BoltCase { tasks, kind, inputs: inputs.to_vec(), fails: None, breaks_at: None }
+    BoltCase { tasks, kind, inputs: inputs.to_vec(), fails: None, defers: None, breaks_at: None }
 }
 
 const MAP: Kind = Kind::Map { copies: 1, skip: None };

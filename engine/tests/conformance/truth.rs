@@ -97,13 +97,13 @@ fn records(case: &Case, spout: usize) -> impl Iterator<Item = Item> + '_ {
 }
 
 fn routed_by_tuple(how: &How) -> bool {
-    matches!(how, How::Fields | How::All | How::Global | How::Direct)
+    matches!(how, How::Fields | How::Combined(_) | How::All | How::Global | How::Direct)
 }
 
 /// The tasks that a tuple goes to, where that is a function of the tuple.
 fn route(how: &How, tasks: u32, bits: u32, item: Item) -> Option<Vec<u32>> {
     match how {
-        How::Fields => {
+        How::Fields | How::Combined(_) => {
             // Slots are dealt to the tasks in equal stretches.
             let slot = u64::from(slot_of(hash_key(&item.key), bits));
             Some(vec![u32::try_from((slot * u64::from(tasks)) >> bits).unwrap()])

@@ -1,6 +1,6 @@
 //! What a seeded bug is, and all of them.
 
-use crate::{progress, promises};
+use crate::{progress, promises, waiting};
 
 /// One bug, as an edit of the core, and the test that catches it.
 #[derive(Clone, Copy, Debug)]
@@ -30,5 +30,5 @@ impl Mutant {
 
 /// All of them, rule by rule.
 pub fn all() -> impl Iterator<Item = &'static Mutant> {
-    [progress::MUTANTS, promises::MUTANTS].into_iter().flatten()
+    [progress::MUTANTS, waiting::MUTANTS, promises::MUTANTS].into_iter().flatten()
 }

@@ -107,7 +107,7 @@ impl Log {
         });
     }
 
-    fn execute(&self, mut seen: Seen) {
+    pub fn execute(&self, mut seen: Seen) {
         self.with(|book| {
             seen.life = book.lives.len();
             if book.closed.get(&seen.node).is_some_and(|&closed| seen.epoch < closed) {
@@ -117,7 +117,7 @@ impl Log {
         });
     }
 
-    fn flush(&self, node: u32, task: u32, epoch: Epoch) {
+    pub fn flush(&self, node: u32, task: u32, epoch: Epoch) {
         self.with(|book| {
             if book.closed_by_task.get(&(node, task)).is_some_and(|&closed| epoch < closed) {
                 book.unsound = Some(format!("flush({epoch}) after close at {node}[{task}]"));
@@ -127,7 +127,7 @@ impl Log {
         });
     }
 
-    fn close(&self, node: u32, task: u32, epoch: Epoch, mark: Watermark) {
+    pub fn close(&self, node: u32, task: u32, epoch: Epoch, mark: Watermark) {
         self.with(|book| {
             let base = book.lives.last().copied().unwrap_or(0);
             let next = book.closed_by_task.entry((node, task)).or_insert(base);
@@ -243,6 +243,7 @@ impl Spout for Source {
 type To<'a> = Emitter<'a, Items>;
 type Work = Box<dyn FnMut(&Item, &mut To<'_>) -> Result<(), BoxError> + Send>;
 type OnEpoch = Box<dyn FnMut(Epoch, Watermark, &mut To<'_>) + Send>;
+type OnFlush = Box<dyn FnMut(Epoch, &mut To<'_>) -> Result<(), BoxError> + Send>;
 type OnTimer = Box<dyn FnMut(Nanos, &mut To<'_>) + Send>;
 
 /// A bolt from closures.
@@ -251,7 +252,7 @@ pub struct Node {
     node: u32,
     task: u32,
     work: Work,
-    flush: Option<OnEpoch>,
+    flush: Option<OnFlush>,
     close: Option<OnEpoch>,
     timer: Option<OnTimer>,
 }
@@ -289,7 +290,18 @@ impl Node {
 
     pub fn on_flush(
         mut self,
-        f: impl FnMut(Epoch, Watermark, &mut To<'_>) + Send + 'static,
+        mut f: impl FnMut(Epoch, Watermark, &mut To<'_>) + Send + 'static,
+    ) -> Self {
+        self.flush = Some(Box::new(move |epoch, out| {
+            f(epoch, None, out);
+            Ok(())
+        }));
+        self
+    }
+
+    pub fn try_flush(
+        mut self,
+        f: impl FnMut(Epoch, &mut To<'_>) -> Result<(), BoxError> + Send + 'static,
     ) -> Self {
         self.flush = Some(Box::new(f));
         self
@@ -321,7 +333,7 @@ impl Bolt for Node {
     fn flush(&mut self, epoch: Epoch, out: &mut To<'_>) -> Result<(), BoxError> {
         self.log.flush(self.node, self.task, epoch);
         if let Some(flush) = &mut self.flush {
-            flush(epoch, None, out);
+            flush(epoch, out)?;
         }
         Ok(())
     }

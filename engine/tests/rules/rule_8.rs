@@ -438,3 +438,44 @@ fn rule_8_3_exactly_once_each_record_counts_once_across_crashes() {
         assert!(roots.values().all(|&n| n == 2), "{roots:?}");
     });
 }
+
+/// The first epoch after a crash ends by its records, and its spouts wait for verdicts that only a
+/// timer gives: it has to fire in that epoch.
+#[test]
+fn trace_timer_in_the_first_epoch_after_a_crash() {
+    let mut resumed = 0;
+    each_seed(60, |seed| {
+        let log = Log::default();
+        let mut builder = Topology::builder();
+        let (l, ends) = (log.clone(), [Arc::default(), Arc::default()]);
+        let source = builder.spout("source", 2, move |cx| {
+            let end = Arc::clone(&ends[cx.index() as usize]);
+            Ok(Tape {
+                log: l.clone(),
+                task: cx.index(),
+                at: 0,
+                count: 30,
+                end,
+                late: Arc::default(),
+            })
+        });
+        let l = log.clone();
+        let _ = builder
+            .bolt("waiter", 1, move |cx| Ok(crate::tickets::waiter(&l, cx, 5 * MS, None)))
+            .input(source, Grouping::shuffle())
+            .done();
+        let config = settings(2, |c| {
+            c.max_pending = 2;
+            c.epoch = streamwright::EpochEnd::Records(10);
+        });
+        let topology = builder.build(config).unwrap();
+        let net = Net::new(&topology, seed, &log);
+        let out = net.run_through(&topology, &[(100 + seed * 10, (seed % 2) as u32)]);
+        assert_eq!(out.error, None);
+        let tasks = out.figures.iter().flat_map(|f| &f.tasks).filter(|t| t.component == "source");
+        assert!(tasks.clone().all(|task| task.acked == task.records));
+        assert!(out.end < 2_000 * MS, "{}", out.end);
+        resumed += u64::from(out.crashes.iter().any(|crash| crash.resumed > 0));
+    });
+    assert!(resumed > 10, "{resumed} crashes after an epoch was closed");
+}

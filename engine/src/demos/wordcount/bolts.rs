@@ -63,6 +63,25 @@ impl Bolt for Count {
 impl Execute<Text> for Count {
     #[inline]
     fn execute(&mut self, word: &[u8], _: &mut Emitter<'_, Tagged<u64>>) -> Result<(), BoxError> {
+        self.add(word, 1)
+    }
+}
+
+/// Words with counts: what a combiner made of several.
+impl Execute<Tagged<u64>> for Count {
+    #[inline]
+    fn execute(
+        &mut self,
+        (word, n): (&[u8], u64),
+        _: &mut Emitter<'_, Tagged<u64>>,
+    ) -> Result<(), BoxError> {
+        self.add(word, n)
+    }
+}
+
+impl Count {
+    #[inline]
+    fn add(&mut self, word: &[u8], n: u64) -> Result<(), BoxError> {
         let at = if let Some(&at) = self.places.get(word) {
             at
         } else {
@@ -72,7 +91,7 @@ impl Execute<Text> for Count {
             at
         };
         let tally = &mut self.tallies[at as usize];
-        tally.count += 1;
+        tally.count += n;
         if !tally.listed {
             tally.listed = true;
             self.changed.push(at);

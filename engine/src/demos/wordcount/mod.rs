@@ -15,7 +15,9 @@ use generate::Generator;
 use input::{InputError, InputStats, Limits, Lines, Source};
 pub use spouts::{Furthest, GeneratorSpout, LineSpout, Read};
 
-use crate::{BuildErrors, Config, Grouping, Stream, Text, Topology, TopologyBuilder};
+use crate::{
+    BuildErrors, Combiner, Config, Grouping, Stream, Tagged, Text, Topology, TopologyBuilder,
+};
 
 /// Where the lines come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,6 +85,23 @@ impl WordCount {
     /// # Errors
     /// An input that cannot be opened; settings that make no sense.
     pub fn new(origin: &Origin, tasks: Tasks, config: Config) -> Result<Self, SetupError> {
+        Self::set_up(origin, tasks, config, count_words)
+    }
+
+    /// As [`new`](Self::new), by [`count_words_combined`].
+    ///
+    /// # Errors
+    /// As for `new`, and exactly once, which does not combine.
+    pub fn combined(origin: &Origin, tasks: Tasks, config: Config) -> Result<Self, SetupError> {
+        Self::set_up(origin, tasks, config, count_words_combined)
+    }
+
+    fn set_up(
+        origin: &Origin,
+        tasks: Tasks,
+        config: Config,
+        count_words: fn(&mut TopologyBuilder, Stream<Text>, Tasks, &Totals),
+    ) -> Result<Self, SetupError> {
         let mut builder = Topology::builder();
         let totals = Totals::default();
         let read = Read::default();
@@ -162,14 +181,42 @@ pub fn count_words(
     tasks: Tasks,
     totals: &Totals,
 ) {
-    let words = builder
-        .bolt("split", tasks.split, |_| Ok(Split::default()))
-        .input(lines, Grouping::local_or_shuffle())
-        .done();
+    let words = split(builder, lines, tasks);
     let counts = builder
         .bolt("count", tasks.count, |_| Ok(Count::default()))
         .input(words, Grouping::whole())
         .done();
+    table(builder, counts, totals);
+}
+
+/// As [`count_words`], but each worker counts the words that it splits before they travel. Not under
+/// exactly once.
+pub fn count_words_combined(
+    builder: &mut TopologyBuilder,
+    lines: Stream<Text>,
+    tasks: Tasks,
+    totals: &Totals,
+) {
+    let words = split(builder, lines, tasks);
+    let counts = builder
+        .bolt("count", tasks.count, |_| Ok(Count::default()))
+        .input_combined(
+            words,
+            Combiner::text(1_u64, |n| *n += 1),
+            Grouping::fields_with(|(word, _), key| key.bytes(word)),
+        )
+        .done();
+    table(builder, counts, totals);
+}
+
+fn split(builder: &mut TopologyBuilder, lines: Stream<Text>, tasks: Tasks) -> Stream<Text> {
+    builder
+        .bolt("split", tasks.split, |_| Ok(Split::default()))
+        .input(lines, Grouping::local_or_shuffle())
+        .done()
+}
+
+fn table(builder: &mut TopologyBuilder, counts: Stream<Tagged<u64>>, totals: &Totals) {
     let totals = Arc::clone(totals);
     builder
         .bolt("table", 1, move |_| Ok(Table::new(Arc::clone(&totals))))
