@@ -170,6 +170,16 @@ fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
             BuildError::TimeoutTooShort { timeout: Duration::from_millis(9) },
             "9ms",
         ),
+        (
+            of_config(|config| (config.backoff, config.max_backoff) = (linger, second)),
+            BuildError::BackoffAboveMax { backoff: linger, max_backoff: second },
+            "backoff of 2s is longer than the max_backoff of 1s",
+        ),
+        (
+            of_config(|config| config.check_ppm = 5),
+            BuildError::NothingToCheck { check_ppm: 5, guarantee: Guarantee::AtLeastOnce },
+            "check_ppm is 5, but only exactly once is checked",
+        ),
     ]
 }
 
