@@ -14,6 +14,7 @@ mod nearest;
 mod reason;
 mod report;
 mod run_error;
+mod stats;
 mod text;
 mod topology;
 
@@ -22,7 +23,7 @@ pub use component::{Bolt, BoxError, Execute, Poll, Seek, Spout, TaskContext, Wat
 pub use config::{Config, EpochEnd, Exhausted, Guarantee, MAX_SLOT_BITS, MAX_WORKERS};
 pub use core::{Crash, Epoch, Nanos};
 pub use driver::sim;
-pub use driver::threads::{self, Handle, LetterHandler, Status, Stop, StopHandle};
+pub use driver::threads::{self, Handle, LetterHandler, Monitor, Status, Stop, StopHandle};
 pub use emitter::{CloneOutputs, Emitter, HasStream, Outputs, SpoutEmitter, Timeliness};
 pub use grouping::Grouping;
 pub use key::{Key, KeyHasher, hash_key, slot_of};
@@ -30,5 +31,6 @@ pub use report::{
     AckerStats, DeadLetter, EdgeCounters, Latency, Reason, Report, RunError, SeenStats,
     StreamStats, TaskStats, WorkerFigures, WorkerStats,
 };
+pub use stats::{ComponentStats, Stats};
 pub use text::{Tagged, Text};
 pub use topology::{BoltBuilder, BuildError, BuildErrors, Stream, Topology, TopologyBuilder};

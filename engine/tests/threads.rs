@@ -18,6 +18,8 @@ mod figures;
 mod leaf;
 #[path = "threads/letters.rs"]
 mod letters;
+#[path = "threads/live.rs"]
+mod live;
 #[path = "threads/open.rs"]
 mod open;
 #[path = "threads/poison.rs"]
