@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod batch;
+mod channel;
 mod component;
 mod config;
 pub mod core;
@@ -19,6 +20,7 @@ mod text;
 mod topology;
 
 pub use batch::{Batch, CloneBatch, Places, Push};
+pub use channel::{ChannelSpout, SendError, Sender, Source, TrySendError, ZeroCapacity, channel};
 pub use component::{Bolt, BoxError, Execute, Poll, Seek, Spout, TaskContext, Watermark};
 pub use config::{Config, EpochEnd, Exhausted, Guarantee, MAX_SLOT_BITS, MAX_WORKERS};
 pub use core::{Crash, Epoch, Nanos};

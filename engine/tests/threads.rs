@@ -6,6 +6,8 @@
     reason = "a test reports a failure by panicking"
 )]
 
+#[path = "threads/channel.rs"]
+mod channel;
 #[path = "threads/common.rs"]
 mod common;
 #[path = "threads/ends.rs"]
