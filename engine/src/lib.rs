@@ -12,9 +12,11 @@ mod emitter;
 mod grouping;
 mod key;
 mod nearest;
+mod paced;
 mod reason;
 mod report;
 mod run_error;
+mod schedule;
 mod stats;
 mod text;
 mod topology;
@@ -29,10 +31,12 @@ pub use driver::threads::{self, Handle, LetterHandler, Monitor, Status, Stop, St
 pub use emitter::{CloneOutputs, Emitter, HasStream, Outputs, SpoutEmitter, Timeliness};
 pub use grouping::Grouping;
 pub use key::{Key, KeyHasher, hash_key, slot_of};
+pub use paced::{Pace, Paced};
 pub use report::{
     AckerStats, DeadLetter, EdgeCounters, Latency, Reason, Report, RunError, SeenStats,
     StreamStats, TaskStats, WorkerFigures, WorkerStats,
 };
+pub use schedule::{Schedule, ScheduleError};
 pub use stats::{ComponentStats, Stats};
 pub use text::{Tagged, Text};
 pub use topology::{BoltBuilder, BuildError, BuildErrors, Stream, Topology, TopologyBuilder};

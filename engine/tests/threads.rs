@@ -24,6 +24,8 @@ mod letters;
 mod live;
 #[path = "threads/open.rs"]
 mod open;
+#[path = "threads/paced.rs"]
+mod paced;
 #[path = "threads/poison.rs"]
 mod poison;
 #[path = "threads/pressure.rs"]

@@ -55,7 +55,7 @@ pub(super) fn summary(
         command: repeat::command(options, config, tasks),
         seed: config.seed,
         input: input(options.input.as_deref(), results),
-        config: settings(config, tasks),
+        config: settings(options, config, tasks),
         elapsed_us: elapsed.map(micros),
         lines,
         words,
@@ -154,7 +154,7 @@ fn input(path: Option<&Path>, results: &Results) -> Input {
     }
 }
 
-fn settings(config: &Config, tasks: Tasks) -> Settings {
+fn settings(options: &Wordcount, config: &Config, tasks: Tasks) -> Settings {
     let (epoch_us, epoch_records) = match config.epoch {
         EpochEnd::Every(time) => (Some(micros(time)), None),
         EpochEnd::Records(records) => (None, Some(records)),
@@ -169,6 +169,7 @@ fn settings(config: &Config, tasks: Tasks) -> Settings {
         linger_us: micros(config.linger),
         max_pending: config.max_pending as u64,
         attempts: config.attempts,
+        rate: options.rate.as_ref().map(ToString::to_string),
         drop_ppm: config.drop_ppm,
         epoch_us,
         epoch_records,

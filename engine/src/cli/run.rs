@@ -42,7 +42,11 @@ fn run(options: &Wordcount, console: &Console) -> Result<Exit, (String, Exit)> {
         .map_err(|error| (format!("cannot listen for signals: {error}"), Exit::Failed))?;
     let scenario = scenario(options)?;
     let (config, tasks) = settings(options, scenario.as_ref());
-    let demo = WordCount::new(&origin(options), tasks, config.clone()).map_err(refused)?;
+    let demo = match &options.rate {
+        None => WordCount::new(&origin(options), tasks, config.clone()),
+        Some(rate) => WordCount::paced(&origin(options), tasks, config.clone(), rate.clone()),
+    };
+    let demo = demo.map_err(refused)?;
     let (topology, results) = demo.split();
     let ended = match &scenario {
         None => on_threads(topology, options, &watchman, console)?,
