@@ -10,6 +10,8 @@
 mod channel;
 #[path = "threads/common.rs"]
 mod common;
+#[path = "threads/dedicated.rs"]
+mod dedicated;
 #[path = "threads/ends.rs"]
 mod ends;
 #[path = "threads/failure.rs"]

@@ -112,6 +112,6 @@ pub(super) fn report(plan: &Plan, totals: Totals, rest: Rest) -> Report {
         crashes: rest.crashes,
         stalls: rest.stalls,
         overruns: overruns.collect(),
-        config: plan.config.clone(),
+        config: plan.given(),
     }
 }

@@ -40,6 +40,19 @@ pub enum BuildError {
         /// The limit.
         limit: u64,
     },
+    /// Dedicated bolts bring the topology to more threads than there may be.
+    #[error(
+        "the tasks of the dedicated bolt {component} bring the topology to {threads} threads, over \
+         the limit of {limit}"
+    )]
+    TooManyThreads {
+        /// The bolt at which the limit is passed.
+        component: String,
+        /// The workers up to and with it.
+        threads: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A bolt has no input.
     #[error("nothing feeds {component}: give it an input")]
     NoInput {

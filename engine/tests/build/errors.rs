@@ -89,6 +89,18 @@ fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
         ),
         (
             of_topology(|builder| {
+                let (a, b) = (spout(builder, "s", 1), spout(builder, "t", 1));
+                for (name, stream, tasks) in [("a", a, 500), ("b", b, 12)] {
+                    let bolt = builder.bolt(name, tasks, |_| Ok(Pass));
+                    let _ = bolt.input(stream, Grouping::shuffle()).dedicated().done();
+                }
+            }),
+            // And the one worker of the settings.
+            BuildError::TooManyThreads { component: text("b"), threads: 513, limit: 512 },
+            "bolt b bring the topology to 513 threads",
+        ),
+        (
+            of_topology(|builder| {
                 let _ = spout(builder, "s", 1);
                 let _ = pass(builder, "b", 1, Vec::new());
             }),

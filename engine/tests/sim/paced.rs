@@ -138,3 +138,61 @@ fn at_most_once_a_crash_repeats_nothing_of_a_schedule() {
     assert_eq!(outcome.report.records, 1000);
     assert!(seen.lock().unwrap().values().all(|&times| times == 1));
 }
+
+#[test]
+fn a_dedicated_bolt_that_is_slow_holds_back_nobody_in_the_simulation_either() {
+    let run = |dedicated: bool| {
+        let pace = Pace::new("1k/1s".parse().unwrap());
+        let seen = Seen::default();
+        let to = Arc::clone(&seen);
+        let mut builder = Topology::builder();
+        let stream = builder.spout("paced", 1, move |task| {
+            let furthest = Arc::new(AtomicU64::new(0));
+            Ok(pace.spout(task, Endless { next: 0, step: task.tasks().into(), furthest }))
+        });
+        let slow = builder.spout("few", 1, |_| Ok(Few(0)));
+        builder
+            .bolt("quick", 1, move |_| Ok(Counting(Arc::clone(&to))))
+            .input(stream, Grouping::shuffle())
+            .done();
+        let bolt = builder
+            .bolt("slow", 2, |_| Ok(Counting(Seen::default())))
+            .input(slow, Grouping::shuffle());
+        if dedicated {
+            bolt.dedicated().done()
+        } else {
+            bolt.done()
+        }
+        let mut config = config(1);
+        config.timeout = ms(1000);
+        let topology = builder.build(config).unwrap();
+        let sim = Sim::new(streamwright::sim::Cluster::uniform(
+            1,
+            4,
+            streamwright::sim::Link::new(ms(0), 125_000_000),
+        ));
+        sim.cost("slow", Cost::tuple(ms(40))).run(topology).unwrap().report
+    };
+    let (shared, dedicated) = (run(false), run(true));
+    assert_eq!((shared.acked, dedicated.acked), (1050, 1050));
+    assert_eq!((shared.replayed, dedicated.replayed), (0, 0));
+    // Fifty of 40 ms in turn, or on two threads.
+    assert!(shared.elapsed >= ms(2000), "{:?}", shared.elapsed);
+    assert!((ms(1000)..ms(1200)).contains(&dedicated.elapsed), "{:?}", dedicated.elapsed);
+    assert_eq!((dedicated.config.workers, dedicated.workers.len()), (1, 3));
+    let (shared, dedicated) = (shared.latency.unwrap(), dedicated.latency.unwrap());
+    assert!(shared.p50 >= ms(40) && dedicated.p50 < ms(5), "{shared:?} {dedicated:?}");
+}
+
+/// Fifty numbers.
+struct Few(u64);
+
+impl Spout for Few {
+    type Out = Vec<u64>;
+
+    fn next(&mut self, out: &mut SpoutEmitter<'_, Vec<u64>>) -> Result<Poll, BoxError> {
+        self.0 += 1;
+        out.emit(self.0);
+        Ok(if self.0 < 50 { Poll::More } else { Poll::End })
+    }
+}

@@ -129,7 +129,9 @@ impl Running {
             let overrunning = self.office.watch.overrunning(overrun);
             // A worker in a step says of no attempt that it is alive: long before that could be
             // taken for a loss, the clock stands.
-            let standing = self.office.watch.stands(standstill);
+            let plan = &self.office.plan;
+            let patience = |worker| plan.patience(worker, standstill);
+            let standing = self.office.watch.stands(patience);
             last = self.office.watch.tick(last, standing, leap);
             self.recover();
             self.heed(last);
