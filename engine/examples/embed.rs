@@ -47,7 +47,10 @@ impl Execute<Vec<(u64, String)>> for Results {
     }
 }
 
-fn topology(config: Config) -> Result<(Topology, Sender<u64>, Receiver<(u64, String)>), BoxError> {
+/// The topology, and its two ends.
+type Embedded = (Topology, Sender<u64>, Receiver<(u64, String)>);
+
+fn topology(config: Config) -> Result<Embedded, BoxError> {
     let (sender, source) = channel(100)?;
     let (results, received) = sync_channel(100);
     let mut builder = Topology::builder();

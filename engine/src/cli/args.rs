@@ -38,6 +38,7 @@ pub(super) struct Args {
 }
 
 /// What can be done.
+#[allow(clippy::large_enum_variant, reason = "there is one of them")]
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Run a demo and report on it.

@@ -159,9 +159,9 @@ fn a_dedicated_bolt_that_is_slow_holds_back_nobody_in_the_simulation_either() {
             .bolt("slow", 2, |_| Ok(Counting(Seen::default())))
             .input(slow, Grouping::shuffle());
         if dedicated {
-            bolt.dedicated().done()
+            bolt.dedicated().done();
         } else {
-            bolt.done()
+            bolt.done();
         }
         let mut config = config(1);
         config.timeout = ms(1000);
