@@ -48,6 +48,13 @@ pub trait Spout: Send + 'static {
     /// An error ends the topology, with the component, the task and the reason.
     fn next(&mut self, out: &mut SpoutEmitter<'_, Self::Out>) -> Result<Poll, BoxError>;
 
+    /// A drain has begun: nothing new is to be taken in from outside. `true` where it answers for
+    /// records that it has taken in already and not emitted: then it is called on until it says
+    /// [`Poll::End`], within [`Config::drain`](crate::Config::drain). Else it is not called again.
+    fn drain(&mut self) -> bool {
+        false
+    }
+
     /// Where it is: what [`seek`](Spout::seek) needs to go on right after all that it has emitted.
     /// `None` where it cannot: then a crash ends the topology. Asked for as it is opened, and as it
     /// leaves an epoch; never where [`restarts`](crate::Config::restarts) is 0.

@@ -1,5 +1,7 @@
 //! What a run may be told, and which values are refused.
 
+mod show;
+
 use core::time::Duration;
 
 use crate::topology::BuildError;
@@ -42,7 +44,7 @@ pub enum EpochEnd {
 }
 
 /// Settings of a run. [`Config::default`] is in force where nothing is said; the report repeats
-/// them.
+/// them, and `Display` prints them, one a line.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Config {
@@ -205,6 +207,14 @@ impl Config {
             if self.timeout < Duration::from_millis(10) {
                 errors.push(BuildError::TimeoutTooShort { timeout: self.timeout });
             }
+            let (backoff, max_backoff) = (self.backoff, self.max_backoff);
+            if backoff > max_backoff {
+                errors.push(BuildError::BackoffAboveMax { backoff, max_backoff });
+            }
+        }
+        if self.check_ppm > 0 && !self.exactly_once() {
+            let guarantee = self.guarantee;
+            errors.push(BuildError::NothingToCheck { check_ppm: self.check_ppm, guarantee });
         }
         let mut at_most = |field, value: u64, limit: u64| {
             if value > limit {

@@ -48,6 +48,8 @@ pub(crate) struct EmitState {
     pub(crate) task: TaskId,
     pub(crate) tuple: bool,
     pub(crate) tickets: Tickets,
+    /// When each buffered record of a spout was due; those beyond are of the time they leave at.
+    pub(crate) born: Vec<Nanos>,
 }
 
 impl EmitState {
@@ -172,6 +174,43 @@ impl<B: Batch> SpoutEmitter<'_, B> {
         B: Push<T>,
     {
         push_bounded(self.port, self.state, item);
+    }
+
+    /// Emits one record that was due at `at`, by the clock of [`now`](SpoutEmitter::now): its latency
+    /// counts from there, so that a time in which it could not be emitted is seen. Not after now.
+    pub fn emit_due<T>(&mut self, item: T, at: Nanos)
+    where
+        B: Push<T>,
+    {
+        let place = self.count();
+        self.emit(item);
+        if self.count() > place {
+            self.born(place, at.min(self.state.now));
+        }
+    }
+
+    /// Records buffered.
+    pub(crate) fn count(&self) -> usize {
+        self.port.items.len()
+    }
+
+    /// Says when the buffered record at `place` was due, after those before it.
+    pub(crate) fn born(&mut self, place: usize, at: Nanos) {
+        let now = self.state.now;
+        self.state.born.resize(place, now);
+        self.state.born.push(at);
+    }
+
+    /// An emitter with room for so many records at the most.
+    pub(crate) fn at_most(&mut self, records: u64) -> SpoutEmitter<'_, B> {
+        let most = usize::try_from(records).unwrap_or(usize::MAX);
+        SpoutEmitter {
+            room: self.room.min(self.port.items.len().saturating_add(most)),
+            port: &mut *self.port,
+            state: &mut *self.state,
+            clock: &mut *self.clock,
+            bytes: self.bytes,
+        }
     }
 
     /// Says that a record of event time `time` is about to be emitted, and learns whether it is

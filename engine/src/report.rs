@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::batch::Batch;
 use crate::config::Config;
-use crate::core::{Crash, Epoch, Nanos, Stall, TaskId};
+use crate::core::{ComponentId, Crash, Epoch, Nanos, Stall, TaskId};
 pub use crate::reason::Reason;
 pub(crate) use crate::reason::chain;
 pub use crate::run_error::RunError;
@@ -103,6 +103,10 @@ pub struct TaskStats {
     pub failed: u64,
     /// Attempts begun again: roots of a spout, tuples that a bolt emitted as an epoch closed.
     pub replayed: u64,
+    /// Roots that have no verdict: at the end, those that a cut-short run left.
+    pub pending: u64,
+    /// Roots that a crash left without a verdict, and that were emitted again (spouts).
+    pub lost: u64,
     /// Records that came below the watermark (spouts).
     pub late: u64,
     /// CPU time spent, as the driver measured it.
@@ -261,7 +265,7 @@ impl Report {
 }
 
 /// The figures of one worker as it ends.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct WorkerFigures {
     /// Of each of its tasks.
@@ -280,14 +284,14 @@ pub struct WorkerFigures {
     pub failed_attempts: u64,
     /// Roots without a verdict: task, epoch, attempts.
     pub unfinished: Vec<(TaskId, Epoch, u32)>,
-    pub(crate) latency: Option<hdrhistogram::Histogram<u64>>,
+    pub(crate) latencies: Vec<(ComponentId, hdrhistogram::Histogram<u64>)>,
 }
 
 impl WorkerFigures {
     /// Complete latency of the roots of its spouts; `None` where none was acked.
     #[must_use]
     pub fn latency(&self) -> Option<Latency> {
-        self.latency.as_ref().and_then(percentiles)
+        merged(self.latencies.iter().map(|(_, one)| one))
     }
 }
 
@@ -301,6 +305,18 @@ pub(crate) fn note(histogram: &mut Option<hdrhistogram::Histogram<u64>>, nanos: 
     if let Some(histogram) = histogram {
         histogram.saturating_record((nanos / 1000).max(1));
     }
+}
+
+/// The percentiles of several histograms taken together.
+pub(crate) fn merged<'a>(
+    all: impl Iterator<Item = &'a hdrhistogram::Histogram<u64>>,
+) -> Option<Latency> {
+    let mut sum = latencies()?;
+    for one in all {
+        // All have the same bounds, so this cannot fail.
+        let _ = sum.add(one);
+    }
+    percentiles(&sum)
 }
 
 /// The percentiles of a histogram; `None` where it is empty.

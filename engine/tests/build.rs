@@ -4,6 +4,8 @@
 
 #[path = "build/errors.rs"]
 mod errors;
+#[path = "build/settings.rs"]
+mod settings;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

@@ -18,6 +18,8 @@ mod lanes;
 mod lease;
 #[path = "sim/machines.rs"]
 mod machines;
+#[path = "sim/paced.rs"]
+mod paced;
 #[path = "sim/refused.rs"]
 mod refused;
 #[path = "sim/seeds.rs"]

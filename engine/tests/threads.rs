@@ -6,8 +6,12 @@
     reason = "a test reports a failure by panicking"
 )]
 
+#[path = "threads/channel.rs"]
+mod channel;
 #[path = "threads/common.rs"]
 mod common;
+#[path = "threads/dedicated.rs"]
+mod dedicated;
 #[path = "threads/ends.rs"]
 mod ends;
 #[path = "threads/failure.rs"]
@@ -18,8 +22,12 @@ mod figures;
 mod leaf;
 #[path = "threads/letters.rs"]
 mod letters;
+#[path = "threads/live.rs"]
+mod live;
 #[path = "threads/open.rs"]
 mod open;
+#[path = "threads/paced.rs"]
+mod paced;
 #[path = "threads/poison.rs"]
 mod poison;
 #[path = "threads/pressure.rs"]

@@ -10,9 +10,9 @@ use hashbrown::HashMap;
 use streamwright::hash_key;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::channels::pact::{Exchange, Pipeline};
-use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
-use timely::dataflow::operators::generic::OutputBuilder;
 use timely::dataflow::operators::Concatenate;
+use timely::dataflow::operators::generic::OutputBuilder;
+use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
 
 use crate::with_timely::configured;
 use crate::work::{Counts, Work};
@@ -118,7 +118,6 @@ fn dataflow<W: Work>(
             move |_| {
                 let (mut items, mut acks) = (items_out.activate(), acks_out.activate());
                 input.for_each(|cap, data| {
-                    
                     let mut items = items.session(&cap);
                     let mut acks = acks.session(&cap);
                     for (root, id, record) in data.drain(..) {

@@ -127,9 +127,8 @@ fn main() {
     let truth = Arc::new(work::truth(&*tens));
     for workers in [1, 2] {
         let (a, b) = (Arc::clone(&keys), Arc::clone(&keys));
-        table.add(format!("u64, {workers}: timely"), &truth, move || {
-            with_timely::keys(&a, workers)
-        });
+        table
+            .add(format!("u64, {workers}: timely"), &truth, move || with_timely::keys(&a, workers));
         table.add(format!("u64, {workers}: ours, acks off"), &truth, move || {
             ours::keys(&b, workers, AtMostOnce)
         });

@@ -31,13 +31,12 @@ pub(crate) fn rayon(lines: &Arc<Lines>, workers: u32) -> Counts<String> {
 pub(crate) fn renoir(lines: &Arc<Lines>, workers: u32, pre_aggregated: bool) -> Counts<String> {
     let context = StreamContext::new(RuntimeConfig::local(u64::from(workers)).unwrap());
     let (end, lines) = (u64::from(lines.records()), Arc::clone(lines));
-    let words = context.stream_par_iter(0..end).batch_mode(BatchMode::fixed(1024)).flat_map(
-        move |line| {
+    let words =
+        context.stream_par_iter(0..end).batch_mode(BatchMode::fixed(1024)).flat_map(move |line| {
             let mut words = Vec::new();
             lines.expand(line as u32, |word| words.push(word));
             words
-        },
-    );
+        });
     let counts = if pre_aggregated {
         words.group_by_count(|word: &String| word.clone()).collect_vec()
     } else {

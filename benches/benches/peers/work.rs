@@ -80,7 +80,9 @@ pub(crate) fn zipf(n: usize) -> Vec<u64> {
     let mut state = 7_u64;
     (0..n)
         .map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             #[allow(clippy::cast_precision_loss)]
             let at = (state >> 11) as f64 / (1_u64 << 53) as f64 * sum;
             sums.partition_point(|&s| s < at) as u64

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use streamwright::MAX_WORKERS;
-use streamwright::demos::wordcount::Tasks;
+use streamwright::demos::wordcount::{ENDLESS, Tasks};
+use streamwright::{MAX_WORKERS, Schedule};
 
 use super::color::Color;
 use super::{duration, exit};
@@ -21,6 +21,8 @@ Examples:
       count standard input
   streamwright run wordcount --drop 1000 --seed 7
       lose a tuple in a thousand on its way, and see every line replayed until it is acked
+  streamwright run wordcount --lines endless --rate 40k,+10k/60s
+      40,000 lines a second, 10,000 more after each minute, until Ctrl-C
   streamwright run wordcount --driver sim --cluster cluster.toml
       what a cluster would do, in virtual time: the same run from the same seed
   streamwright run wordcount --json --top all > run.json
@@ -36,6 +38,7 @@ pub(super) struct Args {
 }
 
 /// What can be done.
+#[allow(clippy::large_enum_variant, reason = "there is one of them")]
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Run a demo and report on it.
@@ -72,9 +75,14 @@ pub(super) struct Wordcount {
     #[arg(long, value_name = "FILE", required_if_eq("driver", "sim"))]
     pub(super) cluster: Option<PathBuf>,
 
-    /// How many lines to make up, with the word law of an English novel.
-    #[arg(long, value_name = "N", default_value_t = 500_000, conflicts_with = "input")]
+    /// How many lines to make up, with the word law of an English novel; endless until a signal.
+    #[arg(long, value_name = "N|endless", default_value = "500000", value_parser = parse_lines, conflicts_with = "input")]
     pub(super) lines: u64,
+
+    /// Lines a second, whatever becomes of them, as 40k, or 40k,+10k/60s for 10,000 more each minute,
+    /// or 40k/5m,20k; latency counts from when a line was due [default: as fast as may be].
+    #[arg(long, value_name = "SCHEDULE")]
+    pub(super) rate: Option<Schedule>,
 
     /// Worker threads [default: 2, or 1 on one core; simulated, one a core of the cluster].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_WORKERS)))]
@@ -161,6 +169,13 @@ pub(super) enum Promise {
 /// How many words to list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Top(pub(super) usize);
+
+fn parse_lines(text: &str) -> Result<u64, String> {
+    match text {
+        "endless" => Ok(ENDLESS),
+        number => number.parse().map_err(|_| "write a number, or endless".to_owned()),
+    }
+}
 
 fn parse_top(text: &str) -> Result<Top, String> {
     match text {

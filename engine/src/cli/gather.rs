@@ -55,7 +55,7 @@ pub(super) fn summary(
         command: repeat::command(options, config, tasks),
         seed: config.seed,
         input: input(options.input.as_deref(), results),
-        config: settings(config, tasks, options.combine),
+        config: settings(options, config, tasks),
         elapsed_us: elapsed.map(micros),
         lines,
         words,
@@ -155,7 +155,7 @@ fn input(path: Option<&Path>, results: &Results) -> Input {
     }
 }
 
-fn settings(config: &Config, tasks: Tasks, combine: bool) -> Settings {
+fn settings(options: &Wordcount, config: &Config, tasks: Tasks) -> Settings {
     let (epoch_us, epoch_records) = match config.epoch {
         EpochEnd::Every(time) => (Some(micros(time)), None),
         EpochEnd::Records(records) => (None, Some(records)),
@@ -165,12 +165,13 @@ fn settings(config: &Config, tasks: Tasks, combine: bool) -> Settings {
         workers: config.workers,
         ackers: config.tracked().then_some(config.ackers),
         tasks: TaskCounts { lines: tasks.lines, split: tasks.split, count: tasks.count },
-        combine,
+        combine: options.combine,
         guarantee: repeat::guarantee(config.guarantee),
         timeout_us: micros(config.timeout),
         linger_us: micros(config.linger),
         max_pending: config.max_pending as u64,
         attempts: config.attempts,
+        rate: options.rate.as_ref().map(ToString::to_string),
         drop_ppm: config.drop_ppm,
         epoch_us,
         epoch_records,

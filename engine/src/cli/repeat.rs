@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use streamwright::demos::wordcount::Tasks;
+use streamwright::demos::wordcount::{ENDLESS, Tasks};
 use streamwright::{Config, Guarantee};
 
 use super::args::{Driver, Top, Wordcount};
@@ -14,7 +14,11 @@ pub(super) fn command(options: &Wordcount, config: &Config, tasks: Tasks) -> Str
     match &options.input {
         // With `=`, so that a name that begins with a dash is no flag.
         Some(path) => words.push(format!("--input={}", quoted(path.as_os_str()))),
+        None if options.lines == ENDLESS => words.push("--lines endless".to_owned()),
         None => words.push(format!("--lines {}", options.lines)),
+    }
+    if let Some(rate) = &options.rate {
+        words.push(format!("--rate {rate}"));
     }
     if let (Driver::Sim, Some(cluster)) = (options.driver, &options.cluster) {
         words.push(format!("--driver sim --cluster={}", quoted(cluster.as_os_str())));

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use streamwright::demos::wordcount::input::{InputError, Source};
-use streamwright::demos::wordcount::{Origin, SetupError, Tasks, WordCount};
+use streamwright::demos::wordcount::{Origin, SetupError, Tasks, Ways, WordCount};
 use streamwright::threads::{self, Handle, Stop};
 use streamwright::{Config, Guarantee, Report, RunError, Topology};
 
@@ -42,8 +42,8 @@ fn run(options: &Wordcount, console: &Console) -> Result<Exit, (String, Exit)> {
         .map_err(|error| (format!("cannot listen for signals: {error}"), Exit::Failed))?;
     let scenario = scenario(options)?;
     let (config, tasks) = settings(options, scenario.as_ref());
-    let new = if options.combine { WordCount::combined } else { WordCount::new };
-    let demo = new(&origin(options), tasks, config.clone()).map_err(refused)?;
+    let ways = Ways { combine: options.combine, rate: options.rate.clone() };
+    let demo = WordCount::with(&origin(options), tasks, config.clone(), ways).map_err(refused)?;
     let (topology, results) = demo.split();
     let ended = match &scenario {
         None => on_threads(topology, options, &watchman, console)?,

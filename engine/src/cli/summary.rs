@@ -108,6 +108,8 @@ pub(super) struct Settings {
     pub(super) max_pending: u64,
     /// Attempts before a line is a dead letter.
     pub(super) attempts: u32,
+    /// Lines a second as they are due; `null` where they come as fast as may be.
+    pub(super) rate: Option<String>,
     /// Tuples in a million lost on their way.
     pub(super) drop_ppm: u32,
     /// Length of an epoch in time, if time ends it.

@@ -143,6 +143,9 @@ fn settings(summary: &Summary, paint: Paint, text: &mut String) {
     line(text, "linger", exact(summary.config.linger_us));
     line(text, "max pending", summary.config.max_pending);
     line(text, "attempts", summary.config.attempts);
+    if let Some(rate) = &summary.config.rate {
+        line(text, "rate", format!("{rate} lines/s (latency from when a line was due)"));
+    }
     line(text, "drop", format!("{} ppm", summary.config.drop_ppm));
     line(text, "seed", summary.seed);
     section(text, paint, "the same run again");

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use acker::{Applied, Outcome, RootId, Ticks, Timeout, Tracker, TrackerConfig};
 use hashbrown::{HashMap, HashSet};
 
-use super::nursery::Nursery;
 use super::message::{AckKind, AckOp, FailOp, InitOp, VerdictOp};
+use super::nursery::Nursery;
 use super::{ComponentId, Epoch, Nanos, Plan};
 use crate::config::whole;
 use crate::report::{AckerStats, Reason};
@@ -144,7 +144,12 @@ impl Acker {
             AckKind::Update(update) => {
                 if let Some(end) = self.nursery.tell(op.track, update.bits()) {
                     if let Some(task) = end {
-                        out.push(VerdictOp { track: op.track, epoch: op.epoch, task, failed: None });
+                        out.push(VerdictOp {
+                            track: op.track,
+                            epoch: op.epoch,
+                            task,
+                            failed: None,
+                        });
                     }
                     return;
                 }
@@ -213,7 +218,9 @@ impl Acker {
         let live = live + self.nursery.len();
         let pages = self.pages.iter().chain(&self.spare);
         self.peak_live = self.peak_live.max(live);
-        self.peak_bytes = self.peak_bytes.max(pages.map(Page::heap_bytes).sum::<usize>() + self.nursery.heap_bytes());
+        self.peak_bytes = self
+            .peak_bytes
+            .max(pages.map(Page::heap_bytes).sum::<usize>() + self.nursery.heap_bytes());
     }
 
     /// Whether some attempt waits for its verdict.

@@ -168,8 +168,7 @@ impl<B: Batch> Book<B> {
                 return Some(Ended::Retry);
             }
             self.epochs.add(root.epoch, -1);
-            let ended =
-                Ended::Acked { task: root.task, bytes: root.items.size(), born: root.born };
+            let ended = Ended::Acked { task: root.task, bytes: root.items.size(), born: root.born };
             self.discard(slot);
             return Some(ended);
         };

@@ -301,6 +301,12 @@ impl Coordinator {
         self.told_closed
     }
 
+    /// The last watermark given out.
+    #[must_use]
+    pub fn watermark(&self) -> Option<i64> {
+        self.watermark
+    }
+
     /// Stall reports since the last call.
     pub fn take_stalls(&mut self) -> Vec<Stall> {
         std::mem::take(&mut self.stalls)

@@ -327,7 +327,8 @@ fn plain<Bl: Execute<B>, B: Batch>(
             let stop = end.min(now.at + look - done);
             let first = now.at;
             while now.at < stop {
-                if let Err(error) = bolt.execute(items.item(now.at), &mut Emitter { ports, state }) {
+                if let Err(error) = bolt.execute(items.item(now.at), &mut Emitter { ports, state })
+                {
                     return Stretch::Failed(chain(&*error));
                 }
                 if state.odd {

@@ -69,6 +69,8 @@ impl LocalTask {
             acked,
             failed: self.failed,
             replayed: self.replayed,
+            pending: 0,
+            lost: 0,
             late: self.late,
             cost: core::time::Duration::from_nanos(self.cost),
             longest: core::time::Duration::from_nanos(self.longest),
@@ -112,8 +114,8 @@ pub(crate) trait Host: Send {
         let _ = (end, horizon, cx, sink);
     }
     /// Spouts: no new records.
-    fn drain(&mut self, cx: &mut Shared) {
-        let _ = cx;
+    fn drain(&mut self, cx: &mut Shared, sink: &mut dyn Sink) {
+        let _ = (cx, sink);
     }
     /// When this component wants the worker's attention next, in monotonic time.
     fn wake_at(&self) -> Option<Nanos>;

@@ -133,7 +133,7 @@ impl Worker {
             }
             Word::Drain => {
                 for seat in &mut self.seats {
-                    seat.host.drain(&mut self.cx);
+                    seat.host.drain(&mut self.cx, sink);
                 }
             }
             Word::Stop => self.stopped = true,

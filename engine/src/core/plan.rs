@@ -2,8 +2,8 @@
 
 use acker::Ring;
 
-use super::{ComponentId, EdgeId, Epoch, TaskId, WorkerId};
-use crate::config::{Config, MAX_SLOT_BITS};
+use super::{ComponentId, EdgeId, Epoch, Nanos, TaskId, WorkerId};
+use crate::config::{Config, MAX_SLOT_BITS, whole};
 
 /// One component.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct ComponentPlan {
     pub spout: bool,
     /// Whether it keeps state that exactly once is to keep exact: keyed, or declared so.
     pub stateful: bool,
+    /// Whether each of its tasks has a worker of its own, for calls that block.
+    pub dedicated: bool,
     /// Its tasks.
     pub tasks: u32,
     /// The number of its task 0 within the topology.
@@ -104,7 +106,10 @@ pub struct Plan {
     pub tables: Tables,
     /// The node of each worker.
     pub nodes: Vec<u32>,
-    /// The settings in force.
+    /// Workers that tasks share, and all ackers are on: as many as were configured. Those beyond
+    /// have one task each, of a dedicated component.
+    pub shared: u32,
+    /// The settings in force; its `workers` are all there are.
     pub config: Config,
 }
 
@@ -138,8 +143,23 @@ impl Plan {
             .filter(move |&task| table.workers[task as usize] == worker)
     }
 
-    /// Round robin over workers, component by component in the order of their names: the same
-    /// whatever the order of declaration.
+    /// The settings as they were given: dedicated workers are not counted.
+    #[must_use]
+    pub fn given(&self) -> Config {
+        Config { workers: self.shared, ..self.config.clone() }
+    }
+
+    /// How long a worker may be in one step before the clock of time-outs stands, of one that may
+    /// be so for `limit` if others depend on it. A dedicated worker has no acker, and says of what
+    /// waits for it that it is alive at most this late: between two steps, a quarter of a time-out
+    /// after it was said before.
+    #[must_use]
+    pub(crate) fn patience(&self, worker: WorkerId, limit: Nanos) -> Nanos {
+        if worker < self.shared { limit } else { whole(self.config.timeout) / 2 }
+    }
+
+    /// Round robin over the shared workers, component by component in the order of their names: the same
+    /// whatever the order of declaration. After those, a worker for each dedicated task.
     #[must_use]
     pub(crate) fn spread(components: &[ComponentPlan], config: &Config) -> Table {
         let tasks: u32 = components.iter().map(|c| c.tasks).sum();
@@ -147,8 +167,15 @@ impl Plan {
         let mut local = vec![0; tasks as usize];
         let mut by_name: Vec<&ComponentPlan> = components.iter().collect();
         by_name.sort_by(|a, b| a.name.cmp(&b.name));
-        let mut next = 0;
+        let (mut next, mut own) = (0, config.workers);
         for component in by_name {
+            if component.dedicated {
+                for task in component.first_task..component.first_task + component.tasks {
+                    workers[task as usize] = own;
+                    own += 1;
+                }
+                continue;
+            }
             let mut here = vec![0; config.workers as usize];
             for task in component.first_task..component.first_task + component.tasks {
                 workers[task as usize] = next;

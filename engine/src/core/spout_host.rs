@@ -45,6 +45,8 @@ pub(super) struct Task {
     /// As many of them the incarnations before had emitted: a drain lets the task come so far.
     pub(super) reached: u64,
     draining: bool,
+    /// In a drain it still emits what it had taken in before.
+    finishing: bool,
 }
 
 /// Whether a task may have a further unfinished root. One record is let in below each bound,
@@ -64,6 +66,7 @@ pub(crate) struct SpoutHost<S: Spout> {
     port: Port<S::Out>,
     state: EmitState,
     horizon: Epoch,
+    drained_early: bool,
     turn: usize,
     runs: Vec<Run>,
     owners: Vec<TaskId>,
@@ -99,6 +102,7 @@ impl<S: Spout> SpoutHost<S> {
                 told: 0,
                 reached: 0,
                 draining: false,
+                finishing: false,
             })
             .collect();
         if plan.config.tracked() {
@@ -113,6 +117,7 @@ impl<S: Spout> SpoutHost<S> {
             port,
             state: EmitState { limit: plan.config.record_limit, ..EmitState::default() },
             horizon: 0,
+            drained_early: false,
             turn: 0,
             runs: Vec::new(),
             owners: Vec::new(),
@@ -136,6 +141,10 @@ impl<S: Spout> SpoutHost<S> {
         let (epoch, limit) = (self.state.epoch, self.state.limit);
         let local = &mut self.tasks[at].local;
         self.state.oversize = None;
+        let large = &self.port.oversize;
+        let mut place = 0..;
+        let is_large = |at: usize| large.binary_search_by_key(&at, |&(of, _)| of).is_ok();
+        self.state.born.retain(|_| !place.next().is_some_and(is_large));
         self.port.sift(&mut |item, size| {
             local.failed += 1;
             cx.changes.records(local.id, 1);
@@ -156,10 +165,14 @@ impl<S: Spout> SpoutHost<S> {
             let exactly_once = cx.plan.config.exactly_once();
             let mut bytes = 0;
             for i in 0..len {
+                let now = cx.now.mono;
+                // Its latency counts from the time that it was due.
+                cx.now.mono = self.state.born.get(i).map_or(now, |&due| due.min(now));
                 let (run, lineage) = book.open(id, epoch, cx, |kept| {
                     keep(items, i, kept);
                     bytes += kept.size();
                 });
+                cx.now.mono = now;
                 self.runs.push(run);
                 if exactly_once {
                     lineages.push(lineage);
@@ -202,7 +215,11 @@ impl<S: Spout> Host for SpoutHost<S> {
         sink: &mut dyn Sink,
     ) -> Result<(), RunError> {
         open_tasks(&self.make, &mut self.contexts, waker, cx, sink, &mut self.spouts)?;
-        self.go_on(cx, sink)
+        self.go_on(cx, sink)?;
+        if std::mem::take(&mut self.drained_early) {
+            self.drain(cx, sink);
+        }
+        Ok(())
     }
 
     fn dismantle(&mut self) {
@@ -229,7 +246,7 @@ impl<S: Spout> Host for SpoutHost<S> {
             room = room.min(cx.plan.config.max_pending - task.pending);
             bytes = bytes.min(cx.plan.config.max_pending_bytes - task.pending_bytes);
         }
-        if task.draining {
+        if task.draining && !task.finishing {
             let left = task.reached.saturating_sub(task.told).max(1);
             room = room.min(usize::try_from(left).unwrap_or(usize::MAX));
         }
@@ -239,6 +256,7 @@ impl<S: Spout> Host for SpoutHost<S> {
         }
         self.state.now = cx.now.mono;
         self.state.epoch = task.epoch;
+        self.state.born.clear();
         sink.enter(id);
         let (spout, port, state) = (&mut self.spouts[at], &mut self.port, &mut self.state);
         let clock = &mut task.clock;
@@ -258,8 +276,11 @@ impl<S: Spout> Host for SpoutHost<S> {
             Ok(Poll::More)
         });
         let emitted = self.port.items.len() as u64;
-        task.local.records += emitted;
-        task.told += emitted;
+        if matches!(outcome, Ok(Ok(_))) {
+            // Else nothing of it leaves.
+            task.local.records += emitted;
+            task.told += emitted;
+        }
         task.local.charge(cx.spent(sink.lap(id, emitted)));
         task.local.late += std::mem::take(&mut task.clock.late);
         task.has = match outcome {
@@ -277,7 +298,7 @@ impl<S: Spout> Host for SpoutHost<S> {
                 return;
             }
         };
-        if task.draining && task.told >= task.reached {
+        if task.draining && !task.finishing && task.told >= task.reached {
             task.has = Has::Ended;
         }
         if task.has == Has::Ended {
@@ -321,10 +342,28 @@ impl<S: Spout> Host for SpoutHost<S> {
         }
     }
 
-    fn drain(&mut self, cx: &mut Shared) {
-        for task in &mut self.tasks {
+    fn drain(&mut self, cx: &mut Shared, sink: &mut dyn Sink) {
+        // Told before it was opened: heard once there is someone to hear it.
+        self.drained_early = self.spouts.len() < self.tasks.len();
+        for at in 0..self.spouts.len() {
+            let (task, spout) = (&mut self.tasks[at], &mut self.spouts[at]);
+            if task.has == Has::Ended {
+                continue;
+            }
+            sink.enter(task.local.id);
+            let outcome = guarded(|| spout.drain());
+            task.local.charge(cx.spent(sink.lap(task.local.id, 0)));
             task.draining = task.told < task.reached;
-            if task.has != Has::Ended && !task.draining {
+            match outcome {
+                Ok(finishing) => task.finishing = finishing,
+                Err(message) => {
+                    self.fail(at, message, cx);
+                    return;
+                }
+            }
+            if task.finishing {
+                task.has = Has::Some;
+            } else if !task.draining {
                 task.has = Has::Ended;
                 cx.changes.list.push(Change::Ended(task.local.id));
             }
@@ -406,15 +445,7 @@ impl<S: Spout> Host for SpoutHost<S> {
         to.tasks.extend(self.tasks.iter().map(|task| task.local.stats(cx)));
         self.port
             .unfinished(&mut |task, epoch, attempt| to.unfinished.push((task, epoch, attempt)));
-        if let Some(mine) = self.latency.take() {
-            match &mut to.latency {
-                Some(all) => {
-                    // Same bounds, so this cannot fail.
-                    let _ = all.add(&mine);
-                }
-                none => *none = Some(mine),
-            }
-        }
+        to.latencies.extend(self.latency.clone().map(|mine| (self.component, mine)));
     }
 }
 

@@ -220,7 +220,7 @@ impl Worker {
         }
     }
 
-    /// The figures of its tasks, as it ends.
+    /// The figures of its tasks so far: while it works, as they are between two steps.
     #[must_use]
     pub fn figures(&mut self) -> WorkerFigures {
         self.acker.measure();

@@ -1,6 +1,7 @@
 //! Drivers carry the core's messages and tell it the time.
 
 pub mod sim;
+mod snapshot;
 mod summary;
 pub mod threads;
 mod totals;

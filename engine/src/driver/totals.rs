@@ -1,9 +1,10 @@
 //! Adds up the figures of all workers, of one incarnation after the other.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use crate::core::{Epoch, TaskId};
+use crate::core::{ComponentId, Epoch, TaskId};
 use crate::report::{
     AckerStats, EdgeCounters, Reason, SeenStats, TaskStats, WorkerFigures, WorkerStats,
 };
@@ -12,7 +13,7 @@ use crate::report::{
 pub(super) type Ends = Vec<Option<(WorkerFigures, WorkerStats)>>;
 
 /// Figures of all workers.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     pub(super) edges: Vec<EdgeCounters>,
     pub(super) tasks: BTreeMap<TaskId, TaskStats>,
@@ -22,7 +23,7 @@ pub(super) struct Totals {
     pub(super) failed: u64,
     pub(super) unfinished: Vec<(TaskId, Epoch, u32)>,
     pub(super) failures: Vec<Arc<Reason>>,
-    pub(super) latency: Option<hdrhistogram::Histogram<u64>>,
+    pub(super) latencies: BTreeMap<ComponentId, hdrhistogram::Histogram<u64>>,
     /// Whether every worker of the last incarnation came back.
     pub(super) whole: bool,
 }
@@ -53,19 +54,27 @@ impl Totals {
             seen.collision_bound += figures.seen.collision_bound;
             self.failed += figures.failed_attempts;
             add_edges(&mut self.edges, &figures.edges);
-            let WorkerFigures { tasks, mut unfinished, mut failures, latency, .. } = figures;
-            self.unfinished.append(&mut unfinished);
-            self.failures.append(&mut failures);
+            let WorkerFigures { tasks, mut unfinished, mut failures, latencies, .. } = figures;
             for task in tasks {
                 add_task(&mut self.tasks, task);
             }
-            match (&mut self.latency, latency) {
-                (Some(all), Some(one)) => {
-                    // All have the same bounds, so this cannot fail.
-                    let _ = all.add(one);
+            for (task, ..) in &unfinished {
+                if let Some(task) = self.tasks.get_mut(task) {
+                    task.pending += 1;
                 }
-                (none @ None, Some(one)) => *none = Some(one),
-                (_, None) => {}
+            }
+            self.unfinished.append(&mut unfinished);
+            self.failures.append(&mut failures);
+            for (component, one) in latencies {
+                match self.latencies.entry(component) {
+                    Entry::Occupied(mut all) => {
+                        // All have the same bounds, so this cannot fail.
+                        let _ = all.get_mut().add(one);
+                    }
+                    Entry::Vacant(none) => {
+                        none.insert(one);
+                    }
+                }
             }
         }
         // One after the other: peaks do not add up.
@@ -79,9 +88,16 @@ impl Totals {
         self.seen.collision_bound += seen.collision_bound;
     }
 
-    /// What was added last died: what it had under way is lost, and its roots come again.
-    pub(super) fn died(&mut self) {
+    /// What was added last died: what it had under way is lost, and its roots come again. A root is
+    /// counted as lost where roots are `tracked`: else nobody waits for it.
+    pub(super) fn died(&mut self, tracked: bool) {
         self.unfinished.clear();
+        for task in self.tasks.values_mut() {
+            task.pending = 0;
+            if tracked {
+                task.lost = task.records.saturating_sub(task.acked + task.failed);
+            }
+        }
         for edge in &mut self.edges {
             let EdgeCounters { transferred, executed, lost, repeated, .. } = *edge;
             edge.lost += transferred.saturating_sub(executed + lost + repeated);
@@ -114,6 +130,7 @@ fn add_task(sums: &mut BTreeMap<TaskId, TaskStats>, task: TaskStats) {
     sum.acked += old.acked;
     sum.failed += old.failed;
     sum.replayed += old.replayed;
+    sum.lost += old.lost;
     sum.late += old.late;
     sum.cost += old.cost;
     sum.longest = sum.longest.max(old.longest);

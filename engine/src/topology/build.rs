@@ -9,7 +9,7 @@ use super::graph::Drawing;
 use super::{BuildError, BuildErrors, MakeHost, Stream, StreamMaker, Topology};
 use crate::batch::{Batch, CloneBatch};
 use crate::component::{Bolt, BoxError, Execute, Spout, TaskContext};
-use crate::config::Config;
+use crate::config::{Config, MAX_WORKERS};
 use crate::core::lineage;
 use crate::core::port::{Port, Ports};
 use crate::core::{
@@ -34,6 +34,7 @@ pub(super) struct Declared {
     spout: bool,
     repeatable: bool,
     stateful: bool,
+    dedicated: bool,
     outgoing: Outgoing,
     inputs: Vec<EdgeId>,
     finish: Option<Finish>,
@@ -154,6 +155,7 @@ impl TopologyBuilder {
             spout,
             repeatable,
             stateful: false,
+            dedicated: false,
             outgoing: Vec::new(),
             inputs: Vec::new(),
             finish: None,
@@ -183,6 +185,7 @@ impl TopologyBuilder {
                 name: declared.name.clone(),
                 spout: declared.spout,
                 stateful: declared.stateful || self.is_keyed(declared),
+                dedicated: declared.dedicated,
                 tasks: declared.tasks,
                 first_task,
                 rank: 0,
@@ -195,8 +198,12 @@ impl TopologyBuilder {
             component.rank = rank;
         }
         let table = Plan::spread(&components, &config);
+        let shared = config.workers;
+        let own = components.iter().filter(|c| c.dedicated).map(|c| c.tasks).sum::<u32>();
+        let config = Config { workers: shared + own, ..config };
         let nodes = vec![0; config.workers as usize];
         let plan = Plan {
+            shared,
             components,
             edges: self.edges,
             component_of,
@@ -219,6 +226,7 @@ impl TopologyBuilder {
 
     fn check_components(&self, config: &Config, errors: &mut Vec<BuildError>) {
         let mut tasks = 0;
+        let mut threads = u64::from(config.workers);
         let mut seen: Vec<&str> = Vec::new();
         for (number, component) in (0..).zip(&self.components) {
             let name = &component.name;
@@ -239,6 +247,13 @@ impl TopologyBuilder {
                     tasks,
                     limit: MAX_TASKS,
                 });
+            }
+            let limit = u64::from(MAX_WORKERS);
+            let before = threads;
+            threads += if component.dedicated { component.tasks.into() } else { 0 };
+            if threads > limit && before <= limit {
+                let component = name.clone();
+                errors.push(BuildError::TooManyThreads { component, threads, limit });
             }
             if !component.spout && component.inputs.is_empty() {
                 errors.push(BuildError::NoInput { component: name.clone() });
@@ -396,6 +411,22 @@ impl<Bl: Bolt> BoltBuilder<'_, Bl> {
     /// groupings too; every other choice of a task is made by the tuple's lineage.
     pub fn stateful(self) -> Self {
         self.topology.components[self.id as usize].stateful = true;
+        self
+    }
+
+    /// Gives each task of the bolt a worker, and so a thread, of its own beside those of
+    /// [`Config::workers`](crate::Config::workers): for calls that block, as on a disk or a socket. A
+    /// task that is in a call for long then holds back none but those that wait for it: other
+    /// components go on, acks and time-outs too. (An epoch still closes only when the call is over;
+    /// so spouts wait once they are [`window`](crate::Config::window) epochs ahead of it. Where a
+    /// call takes longer than half a time-out, the clock of time-outs stands until it returns.)
+    ///
+    /// A thread costs a stack and a queue; with those of the settings there may be
+    /// [`MAX_WORKERS`](crate::MAX_WORKERS). Spouts cannot be dedicated: one that blocks would hold
+    /// up all epochs. Let it read on a thread of its own, or push records by
+    /// [`channel`](crate::channel).
+    pub fn dedicated(self) -> Self {
+        self.topology.components[self.id as usize].dedicated = true;
         self
     }
 

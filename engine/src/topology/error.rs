@@ -3,6 +3,8 @@
 use core::fmt;
 use core::time::Duration;
 
+use crate::config::Guarantee;
+
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -35,6 +37,19 @@ pub enum BuildError {
         component: String,
         /// The tasks up to and with it.
         tasks: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// Dedicated bolts bring the topology to more threads than there may be.
+    #[error(
+        "the tasks of the dedicated bolt {component} bring the topology to {threads} threads, over \
+         the limit of {limit}"
+    )]
+    TooManyThreads {
+        /// The bolt at which the limit is passed.
+        component: String,
+        /// The workers up to and with it.
+        threads: u64,
         /// The limit.
         limit: u64,
     },
@@ -149,6 +164,24 @@ pub enum BuildError {
     TimeoutTooShort {
         /// The time-out.
         timeout: Duration,
+    },
+    /// A first wait between attempts above the longest one.
+    #[error("the backoff of {backoff:?} is longer than the max_backoff of {max_backoff:?}")]
+    BackoffAboveMax {
+        /// The wait before the second attempt.
+        backoff: Duration,
+        /// The longest wait.
+        max_backoff: Duration,
+    },
+    /// The checking mode where it would check nothing.
+    #[error(
+        "check_ppm is {check_ppm}, but only exactly once is checked, and the guarantee is {guarantee}"
+    )]
+    NothingToCheck {
+        /// Roots in a million that were to be tried twice.
+        check_ppm: u32,
+        /// What is promised.
+        guarantee: Guarantee,
     },
 }
 

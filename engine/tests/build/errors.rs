@@ -89,6 +89,18 @@ fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
         ),
         (
             of_topology(|builder| {
+                let (a, b) = (spout(builder, "s", 1), spout(builder, "t", 1));
+                for (name, stream, tasks) in [("a", a, 500), ("b", b, 12)] {
+                    let bolt = builder.bolt(name, tasks, |_| Ok(Pass));
+                    let _ = bolt.input(stream, Grouping::shuffle()).dedicated().done();
+                }
+            }),
+            // And the one worker of the settings.
+            BuildError::TooManyThreads { component: text("b"), threads: 513, limit: 512 },
+            "bolt b bring the topology to 513 threads",
+        ),
+        (
+            of_topology(|builder| {
                 let _ = spout(builder, "s", 1);
                 let _ = pass(builder, "b", 1, Vec::new());
             }),
@@ -169,6 +181,16 @@ fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
             }),
             BuildError::TimeoutTooShort { timeout: Duration::from_millis(9) },
             "9ms",
+        ),
+        (
+            of_config(|config| (config.backoff, config.max_backoff) = (linger, second)),
+            BuildError::BackoffAboveMax { backoff: linger, max_backoff: second },
+            "backoff of 2s is longer than the max_backoff of 1s",
+        ),
+        (
+            of_config(|config| config.check_ppm = 5),
+            BuildError::NothingToCheck { check_ppm: 5, guarantee: Guarantee::AtLeastOnce },
+            "check_ppm is 5, but only exactly once is checked",
         ),
     ]
 }

@@ -84,6 +84,7 @@ fn the_shape_of_the_report_is_the_golden_one() {
         ("no lines", 0, "--lines 0"),
         ("a file", 0, "--input Cargo.toml"),
         ("a simulated run", 0, "--lines 50 --driver sim --cluster clusters/faulty.toml"),
+        ("a paced run", 0, "--lines 50 --rate 10k"),
         ("an input that breaks off", 3, "--input /proc/self/mem"),
     ] {
         let report = run(&mut wordcount(&format!("{args} --json"))).json(code);

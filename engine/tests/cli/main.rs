@@ -8,6 +8,7 @@ mod counts;
 mod faults;
 mod input;
 mod json;
+mod paced;
 mod pipes;
 mod signals;
 mod sim;

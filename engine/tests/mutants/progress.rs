@@ -300,8 +300,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "replay-in-next-epoch",
         file: "book.rs",
-        find: "(root.id, root.attempt, root.epoch, root.task)",
-        replace: "(root.id, root.attempt, root.epoch + 1, root.task)",
+        find: "(root.epoch, root.task, root.lineage)",
+        replace: "(root.epoch + 1, root.task, root.lineage)",
         test: ("rules", "rule_4::rule_4_3_error_and_panic_roll_back_and_fail_at_once"),
         breaks: "4.3",
         what: "A replay takes the epoch after its own.",

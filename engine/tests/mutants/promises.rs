@@ -15,8 +15,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "seen-before-success",
         file: "execute.rs",
-        find: "continue;\n            }\n            if let Err(error) = bolt.execute(",
-        replace: "continue;\n            }\n            if let (Some(seen), Some(lineage)) = (&mut seen, lineage) {\n                seen.note(lineage, input);\n            }\n            if let Err(error) = bolt.execute(",
+        find: "Joined(slot);\n            }\n            if let Err(error) = bolt.execute(",
+        replace: "Joined(slot);\n            }\n            if let (Some(seen), Some(lineage)) = (&mut seen, lineage) {\n                seen.note(lineage, input);\n            }\n            if let Err(error) = bolt.execute(",
         test: ("conformance", "regressions::trace_error_at_a_bolt_with_state_under_exactly_once"),
         breaks: "6",
         what: "A tuple counts as seen though it failed.",

@@ -16,17 +16,21 @@ use input::{InputError, InputStats, Limits, Lines, Source};
 pub use spouts::{Furthest, GeneratorSpout, LineSpout, Read};
 
 use crate::{
-    BuildErrors, Combiner, Config, Grouping, Stream, Tagged, Text, Topology, TopologyBuilder,
+    BoxError, BuildErrors, Combiner, Config, Grouping, Pace, Schedule, Spout, Stream, Tagged,
+    TaskContext, Text, Topology, TopologyBuilder,
 };
 
 /// Where the lines come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The seeded generator, so many lines.
+    /// The seeded generator, so many lines; [`ENDLESS`] for a run without end.
     Generated(u64),
     /// A file or the standard input.
     Input(Source),
 }
+
+/// So many lines that no run comes to their end: it goes on until it is stopped.
+pub const ENDLESS: u64 = u64::MAX;
 
 /// Tasks of each component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,15 @@ pub struct Tasks {
     pub split: u32,
     /// Of the bolt that counts.
     pub count: u32,
+}
+
+/// How WordCount may differ from the plain one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ways {
+    /// By [`count_words_combined`].
+    pub combine: bool,
+    /// Lines are emitted as they are due; their latency counts from there.
+    pub rate: Option<Schedule>,
 }
 
 /// WordCount, ready to run, and what it leaves behind.
@@ -85,23 +98,20 @@ impl WordCount {
     /// # Errors
     /// An input that cannot be opened; settings that make no sense.
     pub fn new(origin: &Origin, tasks: Tasks, config: Config) -> Result<Self, SetupError> {
-        Self::set_up(origin, tasks, config, count_words)
+        Self::with(origin, tasks, config, Ways::default())
     }
 
-    /// As [`new`](Self::new), by [`count_words_combined`].
+    /// As [`new`](Self::new), in ways of its own.
     ///
     /// # Errors
     /// As for `new`, and exactly once, which does not combine.
-    pub fn combined(origin: &Origin, tasks: Tasks, config: Config) -> Result<Self, SetupError> {
-        Self::set_up(origin, tasks, config, count_words_combined)
-    }
-
-    fn set_up(
+    pub fn with(
         origin: &Origin,
         tasks: Tasks,
         config: Config,
-        count_words: fn(&mut TopologyBuilder, Stream<Text>, Tasks, &Totals),
+        ways: Ways,
     ) -> Result<Self, SetupError> {
+        let pace = ways.rate.map(Pace::new);
         let mut builder = Topology::builder();
         let totals = Totals::default();
         let read = Read::default();
@@ -111,15 +121,16 @@ impl WordCount {
                 let (seed, lines) = (config.seed, *lines);
                 let furthest: Vec<Furthest> =
                     (0..tasks.lines).map(|_| Furthest::default()).collect();
-                builder.spout("lines", tasks.lines, move |task| {
+                spout(&mut builder, tasks.lines, pace, move |task| {
                     let generator = Generator::new(seed, task.index(), task.tasks(), lines);
                     let furthest = Arc::clone(&furthest[task.index() as usize]);
                     Ok(GeneratorSpout::new(generator, furthest))
                 })
             }
-            Origin::Input(_) => file_spout(&mut builder, tasks.lines, &parts, &read),
+            Origin::Input(_) => file_spout(&mut builder, tasks.lines, pace, &parts, &read),
         };
-        count_words(&mut builder, lines, tasks, &totals);
+        let count = if ways.combine { count_words_combined } else { count_words };
+        count(&mut builder, lines, tasks, &totals);
         let topology = builder.build(config)?;
         // Last, since every part has a thread and buffers of its own.
         if let Origin::Input(source) = origin {
@@ -157,15 +168,29 @@ impl Results {
     }
 }
 
+/// The spout `lines`, held to a pace if there is one.
+fn spout<S: Spout<Out = Text>>(
+    builder: &mut TopologyBuilder,
+    tasks: u32,
+    pace: Option<Pace>,
+    make: impl Fn(&TaskContext) -> Result<S, BoxError> + Send + Sync + 'static,
+) -> Stream<Text> {
+    match pace {
+        None => builder.spout("lines", tasks, make),
+        Some(pace) => builder.spout("lines", tasks, move |task| Ok(pace.spout(task, make(task)?))),
+    }
+}
+
 fn file_spout(
     builder: &mut TopologyBuilder,
     tasks: u32,
+    pace: Option<Pace>,
     parts: &Parts,
     read: &Read,
 ) -> Stream<Text> {
     let parts = Arc::clone(parts);
     let read = Arc::clone(read);
-    builder.spout("lines", tasks, move |task| {
+    spout(builder, tasks, pace, move |task| {
         let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
         let part = parts.get_mut(task.index() as usize).and_then(Option::take);
         let mut lines = part.ok_or("the input can be read once only")?;

@@ -24,9 +24,14 @@ impl Clock {
         Clock { limit, upto: 0, stood: 0, standing_until: 0, ahead: BinaryHeap::new() }
     }
 
-    /// A step goes from `start` to `end`.
-    pub(super) fn step(&mut self, start: Nanos, end: Nanos) {
-        let from = start.saturating_add(self.limit);
+    /// How long a step may take that others wait for.
+    pub(super) fn limit(&self) -> Nanos {
+        self.limit
+    }
+
+    /// A step goes from `start` to `end`, of a worker that may take so long.
+    pub(super) fn step(&mut self, start: Nanos, end: Nanos, limit: Nanos) {
+        let from = start.saturating_add(limit);
         if end > from {
             self.ahead.push(Reverse((from, end)));
         }
@@ -61,10 +66,10 @@ mod tests {
     #[test]
     fn overlapping_standstills_count_once() {
         let mut clock = Clock::new(10);
-        clock.step(0, 50); // stands 10..50
-        clock.step(5, 30); // 15..30, within
-        clock.step(30, 70); // 40..70, overlaps
-        clock.step(90, 95); // short
+        clock.step(0, 50, 10); // stands 10..50
+        clock.step(5, 30, 10); // 15..30, within
+        clock.step(30, 70, 10); // 40..70, overlaps
+        clock.step(90, 95, 10); // short
         assert_eq!(clock.at(10), 10);
         assert_eq!(clock.at(20), 10);
         assert_eq!(clock.at(70), 10);
@@ -82,7 +87,7 @@ mod tests {
             let mut known = 0;
             for now in (0..200).step_by(pace) {
                 while known < steps.len() && steps[known].0 <= now {
-                    clock.step(steps[known].0, steps[known].1);
+                    clock.step(steps[known].0, steps[known].1, 10);
                     known += 1;
                 }
                 assert_eq!(clock.at(now), now - stood(now), "at {now} by {pace}");

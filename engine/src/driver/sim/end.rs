@@ -37,7 +37,7 @@ impl Engine<'_> {
         let last = self.ends.pop().unwrap_or_default();
         for ends in self.ends.drain(..) {
             totals.add(ends);
-            totals.died();
+            totals.died(self.desk.plan.config.tracked());
         }
         totals.add(last);
         let crashes = self.coordinator.crashes().to_vec();

@@ -152,7 +152,8 @@ impl Sim {
     }
 
     /// The node of each worker, by its place in [`Cluster::nodes`]; in place of round robin, and of
-    /// what [`Topology::on_nodes`] says.
+    /// what [`Topology::on_nodes`] says. Workers of dedicated tasks come after the others, and may be
+    /// left out: then they are round robin over the nodes.
     #[must_use]
     pub fn workers_on(mut self, nodes: Vec<usize>) -> Self {
         self.workers_on = Some(nodes);
@@ -236,8 +237,13 @@ impl Sim {
         let (nodes, workers) = (self.cluster.nodes.len(), plan.config.workers as usize);
         let on = self.workers_on.take();
         let on = on.unwrap_or_else(|| (0..workers).map(|worker| worker % nodes).collect());
+        let shared = plan.shared as usize;
+        let mut on = on;
+        if on.len() == shared {
+            on.extend((shared..workers).map(|worker| worker % nodes));
+        }
         if on.len() != workers {
-            return Err(SimError::Workers { given: on.len(), workers });
+            return Err(SimError::Workers { given: on.len(), workers: shared });
         }
         if let Some(worker) = on.iter().position(|&node| node >= nodes) {
             return Err(SimError::NoSuchNode { worker, node: on[worker], nodes });

@@ -54,7 +54,8 @@ impl Engine<'_> {
         let turn = self.take_turn(slot, clock);
         let end = now.saturating_add(self.desk.spent.max(1));
         self.steps += 1;
-        self.clock.step(now, end);
+        let (worker, limit) = (self.seats[slot as usize].worker, self.clock.limit());
+        self.clock.step(now, end, self.desk.plan.patience(worker, limit));
         let state = &mut self.net.nodes[node];
         state.busy = state.busy.saturating_add(end - now);
         self.net.trace.words(&[now, 12 << 32 | u64::from(slot), end - now]);

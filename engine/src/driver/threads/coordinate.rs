@@ -11,6 +11,7 @@ use crate::config::whole;
 use crate::core::{
     Change, Coordinator, CoordinatorSink, Empty, Nanos, Order, Stall, Word, WorkerId,
 };
+use crate::driver::snapshot::{self, Told};
 use crate::driver::summary;
 use crate::driver::totals::{Ends, Totals};
 use crate::report::{Report, RunError};
@@ -55,6 +56,7 @@ struct StopAll(Arc<Office>);
 impl Drop for StopAll {
     fn drop(&mut self) {
         stop_all(&self.0);
+        self.0.live.close();
     }
 }
 
@@ -67,6 +69,7 @@ pub(super) struct Running {
     pub(super) threads: Vec<JoinHandle<()>>,
     letters: Letters,
     status: Arc<Mutex<Status>>,
+    told: Arc<Mutex<Told>>,
     pub(super) papers: Papers,
     pub(super) totals: Totals,
     pub(super) ends: Ends,
@@ -84,7 +87,7 @@ impl Running {
     pub(super) fn new(
         topology: &Arc<Topology>,
         office: &Arc<Office>,
-        status: &Arc<Mutex<Status>>,
+        (status, told): (&Arc<Mutex<Status>>, &Arc<Mutex<Told>>),
         letters: Option<LetterHandler>,
     ) -> Result<Self, RunError> {
         let workers = topology.plan().config.workers as usize;
@@ -97,6 +100,7 @@ impl Running {
             hands: Hands(Arc::clone(office)),
             letters: Letters::start(letters, Report::LETTERS, office)?,
             status: Arc::clone(status),
+            told: Arc::clone(told),
             papers: Papers::default(),
             ends: (0..workers).map(|_| None).collect(),
             ended: 0,
@@ -125,7 +129,9 @@ impl Running {
             let overrunning = self.office.watch.overrunning(overrun);
             // A worker in a step says of no attempt that it is alive: long before that could be
             // taken for a loss, the clock stands.
-            let standing = self.office.watch.stands(standstill);
+            let plan = &self.office.plan;
+            let patience = |worker| plan.patience(worker, standstill);
+            let standing = self.office.watch.stands(patience);
             last = self.office.watch.tick(last, standing, leap);
             self.recover();
             self.heed(last);
@@ -135,12 +141,19 @@ impl Running {
         let complete = self.asked == Stop::Never && self.failed.is_none();
         let crashes = self.coordinator.crashes().to_vec();
         let drained = self.asked == Stop::Drain && self.failed.is_none();
+        self.office.live.close();
         let elapsed = Duration::from_nanos(self.office.watch.mono());
         // At the end of all work nobody is in user code for long; after a cut they may be.
         let cut = self.asked == Stop::Now || self.failed.is_some();
         let drain = self.office.plan.config.drain;
         let patience = if cut { GRACE } else { drain.max(GRACE) };
         let stuck = self.dismiss(overrun, patience);
+        self.totals.add(std::mem::take(&mut self.ends));
+        self.publish(last, &[]);
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let plan = &self.office.plan;
+        let stats = snapshot::stats(plan, &self.totals, elapsed, told, &[], true);
+        self.office.live.finish(stats);
         let letters = self.letters.finish(patience);
         // A fault of the handler may have come with the very last letter.
         self.office.desk().take(Duration::ZERO, &mut self.papers);
@@ -159,7 +172,6 @@ impl Running {
             overruns: self.overruns,
             stuck,
         };
-        self.totals.add(self.ends);
         Ok(summary::report(&self.office.plan, self.totals, rest))
     }
 
@@ -233,7 +245,15 @@ impl Running {
         if !self.coordinator.stalled() {
             status.stall = None;
         }
-        drop(status);
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told.incarnation = self.coordinator.crashes().len() as u64;
+        told.epochs = status.epochs;
+        told.watermark = self.coordinator.watermark();
+        told.dead = self.dead;
+        told.stalls.extend_from_slice(&new_stalls);
+        told.stall.clone_from(&status.stall);
+        told.overrunning.clone_from(&status.overrunning);
+        drop((status, told));
         self.stalls.extend(new_stalls);
     }
 

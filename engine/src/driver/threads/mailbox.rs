@@ -101,6 +101,11 @@ impl<P> Mailbox<P> {
         wake.append(&mut inner.refused[c]);
     }
 
+    /// Batches of each component that were put in and are not done.
+    pub(crate) fn held(&self) -> Vec<usize> {
+        self.lock().taken.clone()
+    }
+
     /// Takes all posts, in order; leaves `into`'s memory in their place.
     pub(crate) fn take(&self, into: &mut Vec<P>) {
         std::mem::swap(&mut self.lock().posts, into);

@@ -2,6 +2,7 @@
 
 mod coordinate;
 mod letters;
+mod live;
 mod mailbox;
 mod meter;
 mod office;
@@ -18,9 +19,12 @@ pub use letters::LetterHandler;
 pub use office::Stop;
 
 use crate::core::{Resume, Worker, guarded};
+use crate::driver::snapshot::{self, Told};
 use crate::report::{Report, RunError, WorkerStats};
+use crate::stats::Stats;
 use crate::topology::Topology;
 use coordinate::Running;
+use live::Seen;
 use office::{Office, WakeWorker};
 
 /// How things stand in a run.
@@ -39,6 +43,43 @@ pub struct Status {
     pub stall: Option<String>,
 }
 
+/// Looks at a run; clones look at the same run, from any thread, also once it is over.
+#[derive(Clone, Debug)]
+pub struct Monitor {
+    office: Arc<Office>,
+    told: Arc<Mutex<Told>>,
+}
+
+impl Monitor {
+    /// How the run stands: figures of one moment, not older than a few milliseconds, that add up.
+    /// Once the run is over they are those of its report.
+    ///
+    /// No worker is stopped for it. Each leaves its figures between two of its steps, and at most
+    /// every two milliseconds; this waits for them, but no longer than 20 ms. Where a worker is in
+    /// a long call, its figures are those of before: [`Stats::whole`] says so.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let office = &self.office;
+        let workers = || 0..office.plan.config.workers;
+        let wake = || workers().for_each(|worker| office.mailbox(worker).wake());
+        match office.live.look(office.watch.mono(), wake) {
+            Seen::Over(stats) => *stats,
+            Seen::Cut { totals, at, incarnation, whole } => {
+                let told = self.told.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let mut queues = vec![0; office.plan.components.len()];
+                for worker in workers() {
+                    let held = office.mailbox(worker).held();
+                    queues.iter_mut().zip(held).for_each(|(sum, one)| *sum += one);
+                }
+                let told = Told { incarnation, ..told };
+                let at = Duration::from_nanos(at);
+                let stats = snapshot::stats(&office.plan, &totals, at, told, &queues, false);
+                Stats { whole, ..stats }
+            }
+        }
+    }
+}
+
 /// Stops a run; clones stop the same run, from any thread.
 #[derive(Clone, Debug)]
 pub struct StopHandle(Arc<Office>);
@@ -55,6 +96,7 @@ impl StopHandle {
 #[must_use = "wait for the run, or it goes on unseen"]
 pub struct Handle {
     office: Arc<Office>,
+    told: Arc<Mutex<Told>>,
     status: Arc<Mutex<Status>>,
     coordinator: JoinHandle<Result<Report, RunError>>,
 }
@@ -66,7 +108,24 @@ impl Handle {
         StopHandle(Arc::clone(&self.office))
     }
 
-    /// How things stand, a few milliseconds ago.
+    /// Asks the run to end. The stronger of several wishes holds.
+    pub fn stop(&self, how: Stop) {
+        self.office.desk().stop(how);
+    }
+
+    /// What looks at the run, also once it is over and this handle is gone.
+    #[must_use]
+    pub fn monitor(&self) -> Monitor {
+        Monitor { office: Arc::clone(&self.office), told: Arc::clone(&self.told) }
+    }
+
+    /// How the run stands, in full: see [`Monitor::stats`].
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.monitor().stats()
+    }
+
+    /// How things stand, in short, a few milliseconds ago.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -105,8 +164,9 @@ pub fn run(topology: Topology) -> Result<Report, RunError> {
 pub fn start(topology: Topology, letters: Option<LetterHandler>) -> Result<Handle, RunError> {
     let office = Arc::new(Office::new(topology.plan()));
     let status = Arc::new(Mutex::new(Status::default()));
+    let told = Arc::new(Mutex::new(Told::default()));
     let topology = Arc::new(topology);
-    let mut running = Running::new(&topology, &office, &status, letters)?;
+    let mut running = Running::new(&topology, &office, (&status, &told), letters)?;
     if let Err(error) = running.hire(None) {
         running.abandon();
         return Err(error);
@@ -115,7 +175,7 @@ pub fn start(topology: Topology, letters: Option<LetterHandler>) -> Result<Handl
         .name("coordinator".to_owned())
         .spawn(move || running.run())
         .map_err(|e| RunError::Coordinator { message: e.to_string() })?;
-    Ok(Handle { office, status, coordinator })
+    Ok(Handle { office, told, status, coordinator })
 }
 
 fn start_worker(

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::live::Live;
 use super::mailbox::Mailbox;
 use super::watch::Watch;
 use crate::core::{Empty, Envelope, Message, Nanos, Order, Plan, Report, TaskId, WorkerId};
@@ -113,6 +114,7 @@ impl Desk {
 pub(crate) struct Office {
     pub(crate) plan: Arc<Plan>,
     pub(crate) watch: Watch,
+    pub(crate) live: Live,
     mailboxes: Vec<Mailbox<Post>>,
     desk: Desk,
 }
@@ -123,6 +125,7 @@ impl Office {
         Office {
             plan: Arc::clone(plan),
             watch: Watch::new(config.workers),
+            live: Live::new(config.workers),
             mailboxes: (0..config.workers)
                 .map(|_| Mailbox::new(plan.components.len(), config.queue))
                 .collect(),

@@ -59,7 +59,8 @@ impl Running {
         self.ends.resize_with(ends.len(), || None);
         self.ended = 0;
         self.totals.add(ends);
-        self.totals.died();
+        self.totals.died(self.office.plan.config.tracked());
+        self.office.live.begin(resume.incarnation, &self.totals, self.office.watch.mono());
         match self.hire(Some(&resume)) {
             Ok(()) => {
                 let now = self.office.watch.mono();

@@ -61,13 +61,13 @@ impl Watch {
         self.seats[worker as usize].step.store(0, Ordering::Relaxed);
     }
 
-    /// Whether some worker has been in one step for longer than `limit`: it answers nobody, and
+    /// Whether some worker has been in one step for longer than its `limit`: it answers nobody, and
     /// says of nothing it holds that it is alive.
-    pub(crate) fn stands(&self, limit: Nanos) -> bool {
+    pub(crate) fn stands(&self, limit: impl Fn(u32) -> Nanos) -> bool {
         let now = self.mono();
-        self.seats.iter().any(|seat| {
+        (0..).zip(&self.seats).any(|(worker, seat)| {
             let step = seat.step.load(Ordering::Relaxed);
-            step != 0 && now.saturating_sub(step) > limit
+            step != 0 && now.saturating_sub(step) > limit(worker)
         })
     }
 

@@ -129,8 +129,15 @@ pub(crate) fn run(
     let mut posts = Vec::with_capacity(Mailbox::<Post>::ROOM);
     let mut times = WorkerStats::default();
     let mut awake_since = office.watch.mono();
+    let mut left = 0;
     loop {
         mailbox.take(&mut posts);
+        // Here and nowhere else: see `live`.
+        let asked = office.live.asked();
+        if asked != left {
+            left = asked;
+            office.live.leave(me, asked, sample(worker, times, awake_since, office));
+        }
         let mut stopped = false;
         for post in posts.drain(..) {
             let input = match post {
@@ -174,9 +181,19 @@ pub(crate) fn run(
             times.idle += slept;
         }
     }
+    Ok(sample(worker, times, awake_since, office))
+}
+
+/// The figures of a worker so far, which has been awake since that time.
+fn sample(
+    worker: &mut Worker,
+    mut times: WorkerStats,
+    awake_since: Nanos,
+    office: &Office,
+) -> (WorkerFigures, WorkerStats) {
     let now = office.watch.mono();
     times.busy += Duration::from_nanos(now.saturating_sub(awake_since));
     let figures = worker.figures();
     times.outbox_peak = figures.outbox_peak;
-    Ok((figures, times))
+    (figures, times)
 }
