@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use streamwright::demos::wordcount::generate::Generator;
 use streamwright::demos::wordcount::tokenize::words;
-use streamwright::demos::wordcount::{Tasks, Totals, count_words};
+use streamwright::demos::wordcount::{Tasks, Totals, count_words, count_words_combined};
 use streamwright::{
     BoxError, Config, EpochEnd, Guarantee, Poll, Report, Spout, SpoutEmitter, Text, Topology,
     threads,
@@ -138,7 +138,12 @@ impl Spout for Loop {
 }
 
 /// Allocations of all threads while a million words pass, and again.
-fn allocations(workers: u32, guarantee: Guarantee, epoch: EpochEnd) -> (Vec<u64>, Report) {
+fn allocations(
+    workers: u32,
+    guarantee: Guarantee,
+    epoch: EpochEnd,
+    combine: bool,
+) -> (Vec<u64>, Report) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     TRACED.store(std::env::var_os("ALLOCATIONS_TRACE").is_some(), Ordering::Relaxed);
     let mut generator = Generator::new(1, 0, 1, 2000);
@@ -164,14 +169,16 @@ fn allocations(workers: u32, guarantee: Guarantee, epoch: EpochEnd) -> (Vec<u64>
         Ok(Loop { lines: Arc::clone(&lines), next, shared: Arc::clone(&seen) })
     });
     let tasks = Tasks { lines: workers, split: workers, count: workers };
-    count_words(&mut builder, stream, tasks, &totals);
+    let count = if combine { count_words_combined } else { count_words };
+    count(&mut builder, stream, tasks, &totals);
     let report = threads::run(builder.build(config).unwrap()).unwrap();
     TRACE.store(false, Ordering::Relaxed);
     let looks = shared.looks.lock().unwrap().clone();
     assert!(report.complete && report.dead == 0 && report.replayed == 0);
     // The table has every word that was emitted.
     let counted: u64 = totals.lock().unwrap_or_else(PoisonError::into_inner).values().sum();
-    assert_eq!(counted, report.streams[1].counters.executed);
+    let words = report.streams[1].counters;
+    assert_eq!(counted, if combine { words.combined } else { words.executed });
     assert!(counted >= WARM + WINDOW + AFTER);
     let traces = std::mem::take(&mut *TRACES.lock().unwrap_or_else(PoisonError::into_inner));
     for (places, times) in traces {
@@ -184,10 +191,10 @@ fn allocations(workers: u32, guarantee: Guarantee, epoch: EpochEnd) -> (Vec<u64>
 /// shows in every window, and so does a leak. What a pool grows by, where more is under way at once
 /// than ever before (on a busy machine a thread is kept from its core for long), shows in fewer and
 /// fewer of them: as many windows are looked at as it takes to find one without.
-fn assert_none(workers: u32, guarantee: Guarantee) {
+fn assert_none(workers: u32, guarantee: Guarantee, combine: bool) {
     let by_time = EpochEnd::Every(Duration::from_millis(10));
     for epoch in [EpochEnd::Records(20_000), by_time] {
-        let (counts, report) = allocations(workers, guarantee, epoch);
+        let (counts, report) = allocations(workers, guarantee, epoch, combine);
         println!(
             "{workers} workers, {guarantee:?}, {epoch:?}: {counts:?} allocations in {WINDOW} words \
              each, {} epochs in {:?}",
@@ -202,20 +209,30 @@ fn assert_none(workers: u32, guarantee: Guarantee) {
 
 #[test]
 fn one_worker_with_acks_allocates_nothing() {
-    assert_none(1, Guarantee::AtLeastOnce);
+    assert_none(1, Guarantee::AtLeastOnce, false);
 }
 
 #[test]
 fn one_worker_without_acks_allocates_nothing() {
-    assert_none(1, Guarantee::AtMostOnce);
+    assert_none(1, Guarantee::AtMostOnce, false);
 }
 
 #[test]
 fn two_workers_with_acks_allocate_nothing() {
-    assert_none(2, Guarantee::AtLeastOnce);
+    assert_none(2, Guarantee::AtLeastOnce, false);
 }
 
 #[test]
 fn two_workers_without_acks_allocate_nothing() {
-    assert_none(2, Guarantee::AtMostOnce);
+    assert_none(2, Guarantee::AtMostOnce, false);
+}
+
+#[test]
+fn combiners_with_acks_allocate_nothing() {
+    assert_none(1, Guarantee::AtLeastOnce, true);
+}
+
+#[test]
+fn combiners_without_acks_allocate_nothing() {
+    assert_none(2, Guarantee::AtMostOnce, true);
 }

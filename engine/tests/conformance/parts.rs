@@ -178,7 +178,7 @@ impl Part {
     /// Whether a deferred tuple fails only as its ticket is given back.
     fn fails_late(&self, item: &Item) -> bool {
         let late = self.defers.is_some_and(|defers| !defers.early);
-        late && self.fails.is_some_and(|fails| !fails.panic) && item.root % 2 == 0
+        late && self.fails.is_some_and(|fails| !fails.panic) && item.root.is_multiple_of(2)
     }
 
     /// Counts an item, and emits what it leads to.

@@ -20,7 +20,7 @@ proptest! {
             .iter()
             .chain(&more)
             .map(|n| n * 3)
-            .filter(|n| n % 2 == 0)
+            .filter(|n| n.is_multiple_of(2))
             .flat_map(|n| 0..n % 4)
             .map(|n| (n % 3, n))
             .collect();
@@ -33,7 +33,7 @@ proptest! {
             .input(all, Grouping::shuffle())
             .done();
         let even = builder
-            .bolt("filter", 2, |_| Ok(ops::filter(|n: &u64| n % 2 == 0)))
+            .bolt("filter", 2, |_| Ok(ops::filter(|n: &u64| n.is_multiple_of(2))))
             .input(tripled, Grouping::local_or_shuffle())
             .done();
         let below = builder
@@ -62,21 +62,21 @@ proptest! {
         let refuse = |bad: bool| if bad { Err("refused") } else { Ok(()) };
         let mapped = builder
             .bolt("map", 2, move |_| Ok(ops::try_map(move |n: &u64| {
-                refuse(n % 5 == 0)?;
+                refuse(n.is_multiple_of(5))?;
                 Ok(*n)
             })))
             .input(stream, Grouping::shuffle())
             .done();
         let kept = builder
             .bolt("filter", 2, move |_| Ok(ops::try_filter(move |n: &u64| {
-                refuse(n % 7 == 0)?;
+                refuse(n.is_multiple_of(7))?;
                 Ok(n % 2 == 1)
             })))
             .input(mapped, Grouping::shuffle())
             .done();
         let twice = builder
             .bolt("flat map", 2, move |_| Ok(ops::try_flat_map(move |n: &u64| {
-                refuse(n % 9 == 0)?;
+                refuse(n.is_multiple_of(9))?;
                 Ok([*n, *n])
             })))
             .input(kept, Grouping::shuffle())
@@ -85,7 +85,7 @@ proptest! {
         let mut config = setting.config();
         config.attempts = 2;
         let report = setting.run_with(builder, config);
-        let refused = |n: &u64| n % 5 == 0 || n % 7 == 0 || n % 2 == 1 && n % 9 == 0;
+        let refused = |n: &u64| n.is_multiple_of(5) || n.is_multiple_of(7) || n % 2 == 1 && n.is_multiple_of(9);
         let dead = numbers.iter().filter(|n| refused(n)).count() as u64;
         prop_assert_eq!((report.dead, report.acked), (dead, numbers.len() as u64 - dead));
         for letter in &report.dead_letters {

@@ -224,7 +224,7 @@ fn faulty(net: &mut Net, seed: u64) {
     o.repeat_batches = dice.below(200_000) as u32;
     o.repeat_messages = dice.below(200_000) as u32;
     o.delay = dice.below(3 * MS);
-    o.reorder = seed % 2 == 0;
+    o.reorder = seed.is_multiple_of(2);
 }
 
 #[test]
@@ -416,7 +416,7 @@ fn rule_4_6_too_large_together_is_not_too_large_alone() {
     }
     impl Execute<Items> for Words {
         fn execute(&mut self, item: &Item, out: &mut Emitter<'_, Text>) -> Result<(), BoxError> {
-            out.emit(if item.root % 2 == 0 { "one" } else { "two" });
+            out.emit(if item.root.is_multiple_of(2) { "one" } else { "two" });
             Ok(())
         }
     }
