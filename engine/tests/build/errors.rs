@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use streamwright::{
-    BoxError, BuildError, Config, EpochEnd, Grouping, Guarantee, Poll, Spout, SpoutEmitter,
-    Topology, TopologyBuilder,
+    BoxError, BuildError, Combiner, Config, EpochEnd, Grouping, Guarantee, Poll, Spout,
+    SpoutEmitter, Topology, TopologyBuilder, ops,
 };
 
 use super::{Pass, pass, spout};
@@ -46,6 +46,16 @@ fn of_topology(declare: impl FnOnce(&mut TopologyBuilder)) -> Vec<BuildError> {
 
 fn text(component: &str) -> String {
     component.to_owned()
+}
+
+/// A bolt "b" whose input is combined, so many keys at a time.
+fn combined(builder: &mut TopologyBuilder, keys: usize) {
+    let stream = spout(builder, "s", 1);
+    let combiner = Combiner::by(|n: &u64| *n, |n| *n, |sum: &mut u64, n| *sum += n).keys(keys);
+    let _ = builder
+        .bolt("b", 1, |_| Ok(ops::map(|(key, _): &(u64, u64)| *key)))
+        .input_combined(stream, combiner, Grouping::shuffle())
+        .done();
 }
 
 /// Each kind of mistake, alone: what is reported, and a part of its text.
@@ -163,6 +173,20 @@ fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
             BuildError::Unchecked { component: text("b") },
             "`checked_by` a hash",
         ),
+        (
+            errors(|builder| combined(builder, 1), {
+                let mut config = Config::default();
+                config.guarantee = Guarantee::ExactlyOnce;
+                config
+            }),
+            BuildError::CombinedExactlyOnce { component: text("b") },
+            "no lineage",
+        ),
+        (
+            of_topology(|builder| combined(builder, 0)),
+            BuildError::NoKeys { component: text("b") },
+            "0 keys",
+        ),
         (of_config(|config| config.queue = 0), BuildError::Zero { field: "queue" }, "queue is 0"),
         (
             of_config(|config| config.drop_ppm = 1_000_001),
@@ -226,7 +250,7 @@ type Change = fn(&mut Config);
 
 #[test]
 fn zero_is_refused_for_each_setting_by_its_name() {
-    let changes: [(&str, Change); 15] = [
+    let changes: [(&str, Change); 16] = [
         ("workers", |c| (c.workers, c.ackers) = (0, 0)),
         ("window", |c| c.window = 0),
         ("queue", |c| c.queue = 0),
@@ -236,6 +260,7 @@ fn zero_is_refused_for_each_setting_by_its_name() {
         ("turn", |c| c.turn = 0),
         ("stall_after", |c| c.stall_after = Duration::ZERO),
         ("overrun", |c| c.overrun = Duration::ZERO),
+        ("ticket_limit", |c| c.ticket_limit = Duration::ZERO),
         ("epoch", |c| c.epoch = EpochEnd::Every(Duration::ZERO)),
         ("epoch", |c| c.epoch = EpochEnd::Records(0)),
         ("ackers", |c| c.ackers = 0),

@@ -48,6 +48,10 @@ pub fn hasty(case: &Case, guarantee: Guarantee, attempts: u32) -> Config {
     config
 }
 
+/// Attempts where no root is to be given up: one may lead to a hundred tuples, which all have to come
+/// through in one attempt where a tuple in thirty is lost.
+const PATIENT: u32 = 5_000;
+
 /// All is as it is true, and nothing was begun twice.
 fn untroubled(
     (case, world): (&Case, &World),
@@ -124,9 +128,7 @@ fn sim_at_least_once_under_faults() {
 fn sim_exactly_once_under_faults_is_the_truth() {
     prove(1000, &(case(LARGE), world(), faults()), |(case, world, faults)| {
         let case = case.without_poison().exactly_once().without_crashes();
-        // A record may come to a hundred batches, of which one in thirty is lost: one attempt in a
-        // hundred gets through.
-        let config = hasty(&case, Guarantee::ExactlyOnce, 5_000);
+        let config = hasty(&case, Guarantee::ExactlyOnce, PATIENT);
         let (book, outcome) = outcome((&case, &world), config, faults, None)?;
         every_root_has_one_verdict(&case, &book, &outcome.report)?;
         what_has_state_is_the_truth(&case, &book, &Truth::of(&case))?;
@@ -176,7 +178,7 @@ fn sim_exactly_once_stops_where_a_root_is_given_up() {
 fn sim_the_checking_mode_finds_no_fault_with_functions() {
     prove(256, &(case(LARGE), world(), faults()), |(case, world, faults)| {
         let case = case.without_poison().exactly_once().without_crashes();
-        let mut config = hasty(&case, Guarantee::ExactlyOnce, 200);
+        let mut config = hasty(&case, Guarantee::ExactlyOnce, PATIENT);
         config.check_ppm = 1_000_000;
         let (book, outcome) = outcome((&case, &world), config, faults, None)?;
         every_root_has_one_verdict(&case, &book, &outcome.report)?;
@@ -190,7 +192,7 @@ fn sim_a_drain_at_any_time_finishes_what_was_begun() {
     let cases = (case(LARGE), world(), faults(), (0..20_000_u64).prop_map(us));
     prove(300, &cases, |(case, world, faults, at)| {
         let case = case.without_poison().exactly_once().without_crashes();
-        let mut config = hasty(&case, Guarantee::ExactlyOnce, 200);
+        let mut config = hasty(&case, Guarantee::ExactlyOnce, PATIENT);
         config.drain = Duration::from_secs(600);
         let (book, outcome) = outcome((&case, &world), config, faults, Some(at))?;
         every_root_has_one_verdict(&case, &book, &outcome.report)?;
