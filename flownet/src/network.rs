@@ -312,10 +312,9 @@ impl<C: Capacity> Network<C> {
         self.gains.get(&node).copied().unwrap_or(1.0)
     }
 
-    /// Whether any node has a gain other than 1.
-    #[must_use]
-    pub fn has_gains(&self) -> bool {
-        !self.gains.is_empty()
+    /// The nodes that have a gain other than 1, in order.
+    pub fn gains(&self) -> impl ExactSizeIterator<Item = (NodeId, f64)> + '_ {
+        self.gains.iter().map(|(&node, &gain)| (node, gain))
     }
 
     /// The sources and their bounds, in order of the nodes.

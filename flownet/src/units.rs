@@ -58,7 +58,7 @@ impl Incidence {
 /// from a source to a sink. `p_v` is the product along the way with the fewest arcs that a
 /// breadth-first search finds, sources and arcs in order of their numbers.
 pub(crate) fn units<C: Capacity>(net: &Network<C>) -> Result<Option<Units>, Error<C>> {
-    if !net.has_gains() {
+    if net.gains().len() == 0 {
         return Ok(None);
     }
     let leaving = Incidence::new(net, |arc| arc.from);

@@ -14,7 +14,7 @@ use crate::{Capacity, Limit, Network};
 /// billionth.
 #[expect(clippy::option_option, reason = "two different nothings, for one caller")]
 pub(super) fn units<C: Capacity>(net: &Network<C>) -> Option<Option<Vec<f64>>> {
-    if !net.has_gains() {
+    if net.gains().len() == 0 {
         return Some(None);
     }
     let n = net.node_count();
