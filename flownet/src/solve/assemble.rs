@@ -35,7 +35,7 @@ fn build<C: Capacity, W: Width>(
         if edge.is_backward() {
             back += edge.cap.widen();
         } else {
-            value += residual.edges[edge.partner()].cap.widen();
+            value += edge.back.widen();
         }
     }
     let value = amount(value - back).ok_or(Error::Overflow { largest: C::LARGEST })?;

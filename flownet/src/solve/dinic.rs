@@ -92,7 +92,7 @@ impl Dinic {
             let level = self.level[node as usize] + 1;
             for edge in &net.edges[net.row(node)] {
                 let from = edge.head as usize;
-                if self.level[from] == NONE && net.edges[edge.partner()].cap > W::ZERO {
+                if self.level[from] == NONE && edge.back > W::ZERO {
                     self.level[from] = level;
                     if edge.head == net.source {
                         // What is not reached by now is as far as the source, and of no use.

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::units::{Units, scaled};
-use crate::{Capacity, Error, Limit, Network, NodeId, Place};
+use crate::{ArcId, Capacity, Error, Limit, Network, NodeId, Place};
 
 /// One limit of the expanded network.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +34,8 @@ pub(crate) struct Expanded<'a, C> {
     hub: Option<u32>,
     own_sink: bool,
     pub(crate) rate: Option<C>,
+    /// Every link, in order of their numbers, in source-equivalent units.
+    pub(crate) links: Vec<Link<C>>,
 }
 
 impl<'a, C: Capacity> Expanded<'a, C> {
@@ -81,12 +83,11 @@ impl<'a, C: Capacity> Expanded<'a, C> {
         };
         let sink = if own_sink { fresh() } else { sent_from(first_sink.0) };
         let nodes = nodes as usize;
-        Ok(Expanded { net, units, split, sender, nodes, source, sink, hub, own_sink, rate })
-    }
-
-    /// How many links there are.
-    pub(crate) fn links_len(&self) -> usize {
-        self.rate_link() + usize::from(self.rate.is_some())
+        let links = Vec::with_capacity(links);
+        let mut net =
+            Expanded { net, units, split, sender, nodes, source, sink, hub, own_sink, rate, links };
+        net.fill()?;
+        Ok(net)
     }
 
     /// The number of the first source's link; there are none if [`Self::has_source_links`] says so.
@@ -106,10 +107,6 @@ impl<'a, C: Capacity> Expanded<'a, C> {
         self.source_links() + if self.hub.is_some() { self.net.sources().len() } else { 0 }
     }
 
-    fn rate_link(&self) -> usize {
-        self.sink_links() + if self.own_sink { self.net.sinks().len() } else { 0 }
-    }
-
     /// The node where the bounds of the sources begin, if they are links.
     pub(crate) fn hub(&self) -> Option<u32> {
         self.hub
@@ -124,38 +121,44 @@ impl<'a, C: Capacity> Expanded<'a, C> {
         self.units.map(|units| units.nodes)
     }
 
-    /// Every link, in order of their numbers, in source-equivalent units.
-    pub(crate) fn links(&self) -> impl Iterator<Item = Result<Link<C>, Error<C>>> + '_ {
-        let arcs = (0..).zip(self.net.arcs()).map(|(id, arc)| {
-            let mut limit = arc.capacity;
-            if let Some(units) = &self.units {
-                let (from, to) = (units.nodes[arc.from.index()], units.nodes[arc.to.index()]);
-                let passing = if to == 0.0 { 0.0 } else { from * self.net.gain(arc.from) };
-                limit = scaled(limit, passing, Place::Arc(crate::ArcId(id)))?;
+    fn fill(&mut self) -> Result<(), Error<C>> {
+        let mut links = core::mem::take(&mut self.links);
+        match &self.units {
+            None => links.extend(self.net.arcs().map(|arc| Link {
+                from: self.sender(arc.from),
+                to: arc.to.0,
+                limit: arc.capacity,
+            })),
+            Some(units) => {
+                for (id, arc) in (0..).map(ArcId).zip(self.net.arcs()) {
+                    let (from, to) = (units.nodes[arc.from.index()], units.nodes[arc.to.index()]);
+                    let passing = if to == 0.0 { 0.0 } else { from * self.net.gain(arc.from) };
+                    let limit = scaled(arc.capacity, passing, Place::Arc(id))?;
+                    links.push(Link { from: self.sender(arc.from), to: arc.to.0, limit });
+                }
             }
-            Ok(Link { from: self.sender(arc.from), to: arc.to.0, limit })
-        });
-        let halves = self.split.iter().map(|&(node, capacity)| {
+        }
+        for &(node, capacity) in &self.split {
             let limit = self.at_node(node, Limit::Finite(capacity), Place::Node(node))?;
-            Ok(Link { from: node.0, to: self.sender(node), limit })
-        });
-        let sources = self.hub.into_iter().flat_map(move |hub| {
-            self.net.sources().map(move |(node, bound)| {
+            links.push(Link { from: node.0, to: self.sender(node), limit });
+        }
+        if let Some(hub) = self.hub {
+            for (node, bound) in self.net.sources() {
                 let limit = self.at_node(node, bound, Place::Source(node))?;
-                Ok(Link { from: hub, to: node.0, limit })
-            })
-        });
-        let sinks = self.own_sink.then_some(self.sink).into_iter().flat_map(move |sink| {
-            self.net.sinks().map(move |(node, bound)| {
+                links.push(Link { from: hub, to: node.0, limit });
+            }
+        }
+        if self.own_sink {
+            for (node, bound) in self.net.sinks() {
                 let limit = self.at_node(node, bound, Place::Sink(node))?;
-                Ok(Link { from: self.sender(node), to: sink, limit })
-            })
-        });
-        let rate =
-            self.rate.zip(self.hub).into_iter().map(|(rate, hub)| {
-                Ok(Link { from: self.source, to: hub, limit: Limit::Finite(rate) })
-            });
-        arcs.chain(halves).chain(sources).chain(sinks).chain(rate)
+                links.push(Link { from: self.sender(node), to: self.sink, limit });
+            }
+        }
+        if let Some((rate, hub)) = self.rate.zip(self.hub) {
+            links.push(Link { from: self.source, to: hub, limit: Limit::Finite(rate) });
+        }
+        self.links = links;
+        Ok(())
     }
 
     fn at_node(&self, node: NodeId, limit: Limit<C>, at: Place) -> Result<Limit<C>, Error<C>> {

@@ -30,6 +30,7 @@ pub(crate) struct Grid {
 #[derive(Clone, Copy, Default)]
 struct Sum {
     largest: Option<i32>,
+    finest: Option<i32>,
     count: u64,
     unbounded: bool,
 }
@@ -43,6 +44,7 @@ impl Sum {
                 if m > 0 {
                     let top = e + 64 - m.leading_zeros().cast_signed();
                     self.largest = self.largest.max(Some(top));
+                    self.finest = Some(self.finest.map_or(e, |finest| finest.min(e)));
                 }
             }
         }
@@ -56,6 +58,20 @@ impl Sum {
     }
 }
 
+/// The same in whole steps.
+#[derive(Clone, Copy, Default)]
+struct Exact {
+    wholes: u128,
+    unbounded: bool,
+}
+
+impl Exact {
+    fn add(&mut self, whole: u128, bounded: bool) {
+        self.wholes = self.wholes.saturating_add(whole);
+        self.unbounded |= !bounded;
+    }
+}
+
 /// The least `x` with `n ≤ 2^x`.
 fn log2(n: u64) -> i32 {
     (64 - n.saturating_sub(1).leading_zeros()).cast_signed()
@@ -64,23 +80,14 @@ fn log2(n: u64) -> i32 {
 impl Grid {
     pub(crate) fn new<C: Capacity>(net: &Expanded<'_, C>) -> Result<Self, Error<C>> {
         let (mut out, mut into, mut all) = (Sum::default(), Sum::default(), Sum::default());
-        let mut finest: Option<i32> = None;
-        for link in net.links() {
-            let link = link?;
-            if link.from == link.to {
-                continue;
-            }
-            if link.from == net.source {
-                out.add(link.limit);
-            }
-            if link.to == net.sink {
-                into.add(link.limit);
-            }
-            all.add(link.limit);
-            if let Limit::Finite(c) = link.limit {
-                let (m, e) = c.dyadic();
-                if m > 0 {
-                    finest = Some(finest.map_or(e, |finest| finest.min(e)));
+        for &Link { from, to, limit } in &net.links {
+            if from != to {
+                all.add(limit);
+                if from == net.source {
+                    out.add(limit);
+                }
+                if to == net.sink {
+                    into.add(limit);
                 }
             }
         }
@@ -94,7 +101,7 @@ impl Grid {
 
         let senders = log2(out.count);
         let mut top = [out.top(), into.top(), all.top()].into_iter().flatten().min().unwrap_or(0);
-        let mut k = finest.unwrap_or(0);
+        let mut k = all.finest.unwrap_or(0);
         if top + senders - k > BITS {
             // The value is at most the narrowest of the widest way, for each link once.
             if let Some(widest) = widest_path(net) {
@@ -105,34 +112,26 @@ impl Grid {
 
         // The same bounds once more, exactly.
         let mut grid = Grid { k, cap: 1 << (top - k).clamp(0, BITS), total: 0 };
-        let (mut sent, mut taken, mut sum) = (Some(0_u128), Some(0_u128), 0_u128);
-        for link in net.links() {
-            let Link { from, to, limit } = link?;
+        let (mut sent, mut taken, mut sum) = (Exact::default(), Exact::default(), Exact::default());
+        let mut from_source: Vec<u128> = Vec::new();
+        for &Link { from, to, limit } in &net.links {
             let whole = grid.whole(limit);
-            let add = |sum: &mut Option<u128>| {
-                *sum = match limit {
-                    Limit::Finite(_) => sum.map(|sum| sum.saturating_add(whole)),
-                    Limit::Unbounded => None,
-                };
-            };
+            let bounded = limit != Limit::Unbounded;
             if from != to && from == net.source {
-                add(&mut sent);
+                sent.add(whole, bounded);
+                from_source.push(whole);
             }
             if from != to && to == net.sink {
-                add(&mut taken);
+                taken.add(whole, bounded);
             }
-            if matches!(limit, Limit::Finite(_)) {
-                sum = sum.saturating_add(whole);
+            if bounded {
+                sum.add(whole, true);
             }
         }
-        let bound = sum.min(sent.unwrap_or(sum)).min(taken.unwrap_or(sum));
+        let bounds = [sum, sent, taken].into_iter().filter(|sum| !sum.unbounded);
+        let bound = bounds.map(|sum| sum.wholes).min().unwrap_or(0);
         grid.cap = grid.cap.min(bound.saturating_add(1));
-        for link in net.links() {
-            let Link { from, to, limit } = link?;
-            if from != to && from == net.source {
-                grid.total = grid.total.saturating_add(grid.whole(limit));
-            }
-        }
+        grid.total = from_source.iter().map(|&whole| whole.min(grid.cap)).sum();
         grid.total = grid.total.max(grid.cap);
         Ok(grid)
     }
@@ -254,7 +253,6 @@ fn plain<C: Capacity>(
     net: &Expanded<'_, C>,
     number: impl Fn(Limit<C>) -> u32 + Copy,
 ) -> Residual<u32> {
-    // Errors have been returned before.
-    let links = || net.links().flatten().map(move |link| (link.from, link.to, number(link.limit)));
-    Residual::new(net.nodes, net.source, net.sink, net.links_len(), links)
+    let links = || net.links.iter().map(move |link| (link.from, link.to, number(link.limit)));
+    Residual::new(net.nodes, net.source, net.sink, links)
 }

@@ -36,12 +36,11 @@ pub(crate) enum Machine {
 
 impl<W: Width> Worker<W> {
     fn new<C: Capacity>(net: &Expanded<'_, C>, grid: &Grid, method: Method) -> Self {
-        // Errors have been returned by the grid.
         let links = || {
-            let links = net.links().flatten();
+            let links = net.links.iter();
             links.map(|link| (link.from, link.to, W::narrow(grid.whole(link.limit))))
         };
-        let net = Residual::new(net.nodes, net.source, net.sink, net.links_len(), links);
+        let net = Residual::new(net.nodes, net.source, net.sink, links);
         let nodes = net.nodes();
         let algorithm = match method {
             Method::EdmondsKarp => Algorithm::EdmondsKarp(EdmondsKarp::new(nodes)),

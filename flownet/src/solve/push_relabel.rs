@@ -127,7 +127,7 @@ impl<W: Width> PushRelabel<W> {
     }
 
     /// The exact heights, by a search backwards from the sink.
-    fn heights(&mut self, net: &Residual<W>, budget: &mut u64) -> bool {
+    fn heights(&mut self, net: &mut Residual<W>, budget: &mut u64) -> bool {
         let top = net.nodes() as u32;
         while let Some(&node) = self.queue.get(self.head) {
             if !spend(budget, net.degree(node)) {
@@ -135,20 +135,35 @@ impl<W: Width> PushRelabel<W> {
             }
             self.head += 1;
             let above = self.height[node as usize] + 1;
-            for edge in &net.edges[net.row(node)] {
-                let from = edge.head;
-                if self.height[from as usize] == top
-                    && net.edges[edge.partner()].cap > W::ZERO
-                    && from != net.source
-                {
-                    self.height[from as usize] = above;
-                    self.count[above as usize] += 1;
-                    self.current[from as usize] = net.first[from as usize];
-                    self.queue.push(from);
-                    if self.excess[from as usize] > W::ZERO {
-                        self.activate(from, above);
+            for place in net.row(node) {
+                let edge = net.edges[place];
+                let (from, there) = (edge.head, edge.partner());
+                let room = edge.back;
+                if self.height[from as usize] != top || room == W::ZERO || from == net.source {
+                    continue;
+                }
+                // Excess that is met takes a step to the sink at once.
+                let excess = self.excess[from as usize];
+                if excess > W::ZERO {
+                    let amount = excess.min(room);
+                    net.send(there, amount);
+                    self.excess[from as usize] -= amount;
+                    self.excess[node as usize] += amount;
+                    if amount == room {
+                        // The arc is full: `from` is not reached this way.
+                        continue;
                     }
                 }
+                self.height[from as usize] = above;
+                self.count[above as usize] += 1;
+                self.current[from as usize] = net.first[from as usize];
+                self.queue.push(from);
+            }
+        }
+        for index in 1..self.queue.len() {
+            let node = self.queue[index];
+            if self.excess[node as usize] > W::ZERO {
+                self.activate(node, self.height[node as usize]);
             }
         }
         true
@@ -217,13 +232,11 @@ impl<W: Width> PushRelabel<W> {
         let mut excess = self.excess[node as usize];
         let mut next = start;
         while next < end {
-            let edge = &mut net.edges[next as usize];
+            let edge = &net.edges[next as usize];
             let (head, cap) = (edge.head, edge.cap);
             if cap > W::ZERO && self.height[head as usize] + 1 == height {
                 let amount = cap.min(excess);
-                edge.cap -= amount;
-                let back = edge.partner();
-                net.edges[back].cap += amount;
+                net.send(next as usize, amount);
                 let idle = self.excess[head as usize] == W::ZERO;
                 self.excess[head as usize] += amount;
                 stats.pushes += 1;

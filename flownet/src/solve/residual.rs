@@ -41,7 +41,10 @@ macro_rules! width {
 }
 width!(u32, u64, u128);
 
-/// One residual arc: 12, 16 or 32 bytes.
+/// One residual arc: 16, 24 or 48 bytes.
+///
+/// It also holds what its partner's `cap` is, so that a search against the arcs need not visit the
+/// partners, which lie anywhere in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Edge<W> {
     /// Where it leads.
@@ -50,6 +53,8 @@ pub(crate) struct Edge<W> {
     rev: u32,
     /// What can still pass.
     pub(crate) cap: W,
+    /// What can still pass on the partner.
+    pub(crate) back: W,
 }
 
 impl<W> Edge<W> {
@@ -81,15 +86,9 @@ pub(crate) struct Residual<W> {
 impl<W: Width> Residual<W> {
     /// Builds the rows by counting sort: O(V + E). `arcs` must give the same `(from, to,
     /// capacity)` on both passes; self loops and zeros are left out, since they carry nothing.
-    pub(crate) fn new<I>(
-        nodes: usize,
-        source: u32,
-        sink: u32,
-        count: usize,
-        arcs: impl Fn() -> I,
-    ) -> Self
+    pub(crate) fn new<I>(nodes: usize, source: u32, sink: u32, arcs: impl Fn() -> I) -> Self
     where
-        I: Iterator<Item = (u32, u32, W)>,
+        I: ExactSizeIterator<Item = (u32, u32, W)>,
     {
         let kept = |&(from, to, cap): &(u32, u32, W)| from != to && cap > W::ZERO;
         let mut first = vec![0_u32; nodes + 2];
@@ -102,7 +101,7 @@ impl<W: Width> Residual<W> {
         }
         // Until a node's arcs are placed, `first[v + 1]` is where its next one goes.
         let mut edges = vec![Edge::default(); first[nodes + 1] as usize];
-        let mut places = vec![NONE; count];
+        let mut places = vec![NONE; arcs().len()];
         for (place, arc) in places.iter_mut().zip(arcs()) {
             if kept(&arc) {
                 let (from, to, cap) = arc;
@@ -110,8 +109,8 @@ impl<W: Width> Residual<W> {
                 first[from as usize + 1] += 1;
                 let back = first[to as usize + 1];
                 first[to as usize + 1] += 1;
-                edges[there as usize] = Edge { head: to, rev: back, cap };
-                edges[back as usize] = Edge { head: from, rev: there | BACKWARD, cap: W::ZERO };
+                edges[there as usize] = Edge { head: to, rev: back, cap, back: W::ZERO };
+                edges[back as usize] = Edge { head: from, rev: there | BACKWARD, cap: W::ZERO, back: cap };
                 *place = there;
             }
         }
@@ -135,9 +134,13 @@ impl<W: Width> Residual<W> {
     /// Sends `amount` over an arc, which must have room for it.
     #[inline]
     pub(crate) fn send(&mut self, edge: usize, amount: W) {
-        let back = self.edges[edge].partner();
-        self.edges[edge].cap -= amount;
-        self.edges[back].cap += amount;
+        let there = &mut self.edges[edge];
+        there.cap -= amount;
+        there.back += amount;
+        let back = there.partner();
+        let back = &mut self.edges[back];
+        back.cap += amount;
+        back.back -= amount;
     }
 
     /// The flow on the arc that was given as number `index`.
@@ -145,7 +148,7 @@ impl<W: Width> Residual<W> {
     pub(crate) fn flow(&self, index: usize) -> W {
         match self.places[index] {
             NONE => W::ZERO,
-            place => self.edges[self.edges[place as usize].partner()].cap,
+            place => self.edges[place as usize].back,
         }
     }
 
@@ -162,21 +165,21 @@ impl<W: Width> Residual<W> {
 
     /// The nodes that residual arcs lead to from the source.
     pub(crate) fn after_source(&self) -> Vec<bool> {
-        self.reach(self.source, |_, edge| edge.cap > W::ZERO)
+        self.reach(self.source, |edge| edge.cap > W::ZERO)
     }
 
     /// The nodes from which residual arcs lead to the sink.
     pub(crate) fn before_sink(&self) -> Vec<bool> {
-        self.reach(self.sink, |edges, edge| edges[edge.partner()].cap > W::ZERO)
+        self.reach(self.sink, |edge| edge.back > W::ZERO)
     }
 
-    fn reach(&self, start: u32, open: impl Fn(&[Edge<W>], &Edge<W>) -> bool) -> Vec<bool> {
+    fn reach(&self, start: u32, open: impl Fn(&Edge<W>) -> bool) -> Vec<bool> {
         let mut seen = vec![false; self.nodes()];
         let mut stack = vec![start];
         seen[start as usize] = true;
         while let Some(node) = stack.pop() {
             for edge in &self.edges[self.row(node)] {
-                if !seen[edge.head as usize] && open(&self.edges, edge) {
+                if !seen[edge.head as usize] && open(edge) {
                     seen[edge.head as usize] = true;
                     stack.push(edge.head);
                 }
