@@ -20,8 +20,8 @@ use crate::{Answer, Capacity, Error, Network, Stats};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The one that suits the network: [`Method::Dinic`] where all capacities are alike or the way
-    /// is short, else [`Method::PushRelabel`].
+    /// The one that suits the network: [`Method::Dinic`] where all capacities that are not zero are
+    /// alike, else [`Method::PushRelabel`].
     #[default]
     Auto,
     /// Shortest augmenting paths, one at a time: O(V E²). The paper's Algorithm 2, repaired.

@@ -200,7 +200,7 @@ impl<W: Width> PushRelabel<W> {
         budget: &mut u64,
         stats: &mut Stats,
     ) -> Pause {
-        let often = 6 * net.nodes() as u64 + net.edges.len() as u64 / 2;
+        let often = 12 * net.nodes() as u64 + net.edges.len() as u64;
         loop {
             let node = self.active[self.highest as usize];
             if node == NONE {

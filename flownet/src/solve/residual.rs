@@ -110,7 +110,8 @@ impl<W: Width> Residual<W> {
                 let back = first[to as usize + 1];
                 first[to as usize + 1] += 1;
                 edges[there as usize] = Edge { head: to, rev: back, cap, back: W::ZERO };
-                edges[back as usize] = Edge { head: from, rev: there | BACKWARD, cap: W::ZERO, back: cap };
+                edges[back as usize] =
+                    Edge { head: from, rev: there | BACKWARD, cap: W::ZERO, back: cap };
                 *place = there;
             }
         }
@@ -125,6 +126,11 @@ impl<W: Width> Residual<W> {
     #[inline]
     pub(crate) fn row(&self, node: u32) -> core::ops::Range<usize> {
         self.first[node as usize] as usize..self.first[node as usize + 1] as usize
+    }
+
+    /// Whether every arc has room for one step of the grid alone.
+    pub(crate) fn is_unit(&self) -> bool {
+        self.edges.iter().all(|edge| edge.cap <= W::narrow(1))
     }
 
     pub(crate) fn degree(&self, node: u32) -> u64 {
