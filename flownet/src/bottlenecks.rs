@@ -6,7 +6,6 @@ use crate::{Answer, Capacity, Limit, Network, Place, Side};
 
 /// A limit whose raise alone would raise the flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Bottleneck<C> {
     /// Whose limit it is.
     pub at: Place,

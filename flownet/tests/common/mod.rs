@@ -1,6 +1,6 @@
 //! What the tests share: random networks and oracles that are obviously right.
 
-#![allow(dead_code, missing_docs, unreachable_pub)]
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
 
 use flownet::{Answer, Capacity, Limit, Method, Network, NodeId, Solver, verify};
 use proptest::prelude::*;
