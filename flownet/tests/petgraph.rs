@@ -13,7 +13,7 @@ use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
 use petgraph::graphmap::DiGraphMap;
 use petgraph::matrix_graph::MatrixGraph;
 use petgraph::stable_graph::StableDiGraph;
-use petgraph::visit::{EdgeRef, Reversed};
+use petgraph::visit::{EdgeRef, IntoEdgeReferences, Reversed};
 use proptest::prelude::*;
 
 /// The value by every method, verified.
@@ -157,7 +157,7 @@ proptest! {
         for node in nodes {
             graph.remove_node(names[node]);
         }
-        let left: Vec<(usize, usize, u64)> = graph
+        let left: Vec<(usize, usize, u64)> = (&graph)
             .edge_references()
             .map(|edge| (edge.source().index(), edge.target().index(), *edge.weight()))
             .collect();

@@ -133,7 +133,7 @@ fn every_field_is_checked() {
     assert_eq!(changed(|a| a.sink_cut.as_mut().unwrap().capacity += 1), bad_cut);
     assert_eq!(changed(|a| a.sink_cut.as_mut().unwrap().rate = true), bad_cut);
     let short = Violation::Shape { field: "source_cut" };
-    assert_eq!(changed(|a| drop(a.source_cut.as_mut().unwrap().sides.pop())), short);
+    assert_eq!(changed(|a| a.source_cut.as_mut().unwrap().sides.truncate(3)), short);
     let unbounded = |field| Violation::UnboundedCut { field, at: Place::Source(id(0)) };
     let all_sink = |a: &mut Answer<u64>| a.source_cut.as_mut().unwrap().sides.fill(Side::Sink);
     assert_eq!(changed(all_sink), unbounded("source_cut"));

@@ -24,8 +24,9 @@ fn build<C: Capacity, W: Width>(
     mut worker: Worker<W>,
     acyclic: bool,
 ) -> Result<Answer<C>, Error<C>> {
-    worker.close(acyclic);
     let amount = |whole: u128| C::from_grid(whole, grid.k);
+    // Without cycles no arc carries more than the value, so that all flows fit if that does.
+    worker.close(acyclic || amount(grid.cap()).is_none());
     let residual = &worker.net;
 
     // What leaves the source, less what comes back to it.
@@ -40,15 +41,8 @@ fn build<C: Capacity, W: Width>(
     }
     let value = amount(value - back).ok_or(Error::Overflow { largest: C::LARGEST })?;
 
-    let mut flows: Vec<C> = Vec::with_capacity(net.net.arc_count());
-    for arc in 0..net.net.arc_count() {
-        match amount(residual.flow(arc).widen()) {
-            Some(flow) => flows.push(flow),
-            // More than the value, so part of it goes round in a cycle, on an arc without limit.
-            None => return build(net, grid, worker, true),
-        }
-    }
     let flow = |link: usize| amount(residual.flow(link).widen()).unwrap_or(value);
+    let flows = (0..net.net.arc_count()).map(flow).collect();
     let sent = if net.has_source_links() {
         let links = net.source_links()..;
         net.net.sources().zip(links).map(|((node, _), link)| (node, flow(link))).collect()

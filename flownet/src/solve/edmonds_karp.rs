@@ -19,6 +19,8 @@ pub(crate) struct EdmondsKarp {
     queue: Vec<u32>,
     /// How much of the queue has been looked at; a search is under way if it is not empty.
     head: usize,
+    /// The arcs of the path that was found; 0 if it has not been measured.
+    length: u64,
 }
 
 impl EdmondsKarp {
@@ -29,6 +31,7 @@ impl EdmondsKarp {
             search: 0,
             queue: Vec::with_capacity(nodes),
             head: 0,
+            length: 0,
         }
     }
 
@@ -97,15 +100,21 @@ impl EdmondsKarp {
     /// Raises the flow by the least residual capacity of the path that was found.
     fn augment<W: Width>(&mut self, net: &mut Residual<W>, budget: &mut u64) -> bool {
         let mut path = Path { parent: &self.parent, node: net.sink, source: net.source };
+        if self.length == 0 {
+            // No longer than the search that found it.
+            while path.step(net).is_some() {
+                self.length += 1;
+            }
+            path.node = net.sink;
+        }
+        if !spend(budget, self.length) {
+            return false;
+        }
+        self.length = 0;
         let mut least: Option<W> = None;
-        let mut length = 0;
         while let Some(edge) = path.step(net) {
             let cap = net.edges[edge].cap;
             least = Some(least.map_or(cap, |least| least.min(cap)));
-            length += 1;
-        }
-        if !spend(budget, length) {
-            return false;
         }
         path.node = net.sink;
         while let Some(edge) = path.step(net) {

@@ -136,6 +136,11 @@ impl Grid {
         Ok(grid)
     }
 
+    /// The largest number of steps that a limit becomes.
+    pub(crate) fn cap(&self) -> u128 {
+        self.cap
+    }
+
     /// A limit as a whole number of steps, rounded down.
     pub(crate) fn whole<C: Capacity>(&self, limit: Limit<C>) -> u128 {
         let Limit::Finite(c) = limit else { return self.cap };

@@ -45,7 +45,9 @@ impl<W: Width> Worker<W> {
         let algorithm = match method {
             Method::EdmondsKarp => Algorithm::EdmondsKarp(EdmondsKarp::new(nodes)),
             Method::Dinic => Algorithm::Dinic(Dinic::new(nodes)),
-            Method::PushRelabel | Method::Auto => Algorithm::PushRelabel(PushRelabel::new(nodes)),
+            // Unit capacities fill whole levels at once, and no excess has to be sent back.
+            Method::Auto if net.is_unit() => Algorithm::Dinic(Dinic::new(nodes)),
+            Method::Auto | Method::PushRelabel => Algorithm::PushRelabel(PushRelabel::new(nodes)),
         };
         Worker { net, algorithm, stats: Stats::default(), done: false }
     }

@@ -90,8 +90,8 @@ impl Sum<f64> for Double {
     }
 }
 
-/// `a · b ≤ limit` for `b = m · 2^e`, without rounding.
-fn product_fits(a: u64, b: f64, limit: u64) -> bool {
+/// `a · b ≤ limit` for `a ≤ 2^64` and `b = m · 2^e`, without rounding.
+fn product_fits(a: u128, b: f64, limit: u64) -> bool {
     let bits = b.to_bits();
     let (fraction, exponent) = (bits & 0x000f_ffff_ffff_ffff, (bits >> 52) & 0x7ff);
     let (m, e) = if exponent == 0 {
@@ -99,7 +99,7 @@ fn product_fits(a: u64, b: f64, limit: u64) -> bool {
     } else {
         (fraction + 0x0010_0000_0000_0000, exponent.cast_signed() - 1075)
     };
-    let product = u128::from(a) * u128::from(m);
+    let product = a * u128::from(m);
     if product == 0 {
         return true;
     }
@@ -114,11 +114,11 @@ fn product_fits(a: u64, b: f64, limit: u64) -> bool {
 
 /// The largest whole number that [`product_fits`], by halving.
 fn whole_share(limit: u64, units: f64) -> Option<u64> {
-    if product_fits(u64::MAX, units, limit) {
-        // Either exactly that, or more than fits.
+    // The least that is too large for the type.
+    let (mut fits, mut too_much) = (0, 1_u128 << 64);
+    if product_fits(too_much, units, limit) {
         return None;
     }
-    let (mut fits, mut too_much) = (0, u64::MAX);
     while too_much - fits > 1 {
         let middle = fits + (too_much - fits) / 2;
         if product_fits(middle, units, limit) {
@@ -127,7 +127,7 @@ fn whole_share(limit: u64, units: f64) -> Option<u64> {
             too_much = middle;
         }
     }
-    Some(fits)
+    u64::try_from(fits).ok()
 }
 
 impl Exact for u64 {

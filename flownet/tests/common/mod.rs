@@ -12,7 +12,12 @@ pub const METHODS: [Method; 4] =
 /// `cases` cases, times the environment variable `FLOWNET_CASES`.
 pub fn cases(cases: u32) -> Config {
     let times = std::env::var("FLOWNET_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    Config { cases: cases.saturating_mul(times), failure_persistence: None, ..Config::default() }
+    Config {
+        cases: cases.saturating_mul(times),
+        max_global_rejects: u32::MAX,
+        failure_persistence: None,
+        ..Config::default()
+    }
 }
 
 /// A network as plain data.
