@@ -3,7 +3,7 @@
 
     python3 -m venv peers && peers/bin/pip install ortools igraph
     cargo run --release -p benches --example flow_files -- FOLDER
-    cargo build --release -p benches --features peers --example flow_times
+    cargo build --release -p benches --example flow_times
     peers/bin/python benches/peers/flow.py FOLDER target/release/examples/flow_times
 
 In the clock, for each alike: from arrays of tails, heads and capacities in memory to the flow of

@@ -1,7 +1,5 @@
 //! From a residual network to an answer.
 
-use alloc::vec::Vec;
-
 use super::Run;
 use super::expand::Expanded;
 use super::grid::Grid;
