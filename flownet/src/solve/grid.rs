@@ -145,7 +145,12 @@ impl Grid {
     pub(crate) fn whole<C: Capacity>(&self, limit: Limit<C>) -> u128 {
         let Limit::Finite(c) = limit else { return self.cap };
         let (m, e) = c.dyadic();
-        let (m, shift) = (u128::from(m), e - self.k);
+        let shift = e - self.k;
+        if (0..64).contains(&shift) && shift.unsigned_abs() <= m.leading_zeros() {
+            // Nearly always: no need for wide shifts.
+            return u128::from(m << shift).min(self.cap);
+        }
+        let m = u128::from(m);
         let whole = if m == 0 {
             0
         } else if shift < 0 {
