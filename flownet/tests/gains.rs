@@ -172,7 +172,7 @@ fn wrong_units_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(cases(10_000))]
+    #![proptest_config(cases(2_000))]
 
     /// Stages with a gain each, so that all ways to a node agree.
     #[test]
