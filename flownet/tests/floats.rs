@@ -150,3 +150,12 @@ fn the_smallest_and_the_largest_floats_work() {
         assert_eq!(answer.flows[2], answer.flows[3]);
     }
 }
+
+#[test]
+fn what_is_too_small_for_the_grid_still_has_room_where_nothing_flows() {
+    // No way to the sink, and capacities that no grid of 128 bits holds together.
+    let net = net(4, 0, 3, &[(0, 1, 5e-324), (2, 3, 1e-259), (0, 2, 0.0)]);
+    for method in METHODS {
+        assert_eq!(solved(&net, method).value, 0.0);
+    }
+}

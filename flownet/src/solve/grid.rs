@@ -103,10 +103,12 @@ impl Grid {
         let mut top = [out.top(), into.top(), all.top()].into_iter().flatten().min().unwrap_or(0);
         let mut k = all.finest.unwrap_or(0);
         if top + senders - k > BITS {
-            // The value is at most the narrowest of the widest way, for each link once.
-            if let Some(widest) = widest_path(net) {
-                top = top.min(widest + log2(all.count));
-            }
+            top = match widest_path(net) {
+                // The value is at most the narrowest of the widest way, for each link once.
+                Some(widest) => top.min(widest + log2(all.count)),
+                // Nothing can flow, and one step is as good as any number of them.
+                None => k,
+            };
             k = k.max(top + senders - BITS);
         }
 
@@ -216,7 +218,7 @@ fn describe<C: Capacity>(
 }
 
 /// Some `x` so that no way from the source to the sink has room for `2^x` on all of its links, and
-/// one has room for `2^(x - 1)`; `None` if there is no way at all, or no limit on the widest.
+/// one has room for `2^(x - 1)`; `None` if there is no way at all.
 fn widest_path<C: Capacity>(net: &Expanded<'_, C>) -> Option<i32> {
     const SHIFT: i32 = 1100;
     const UNBOUNDED: u32 = 4000;
@@ -246,7 +248,7 @@ fn widest_path<C: Capacity>(net: &Expanded<'_, C>) -> Option<i32> {
         seen[net.sink as usize]
     };
     let (mut low, mut high) = (0, UNBOUNDED);
-    // Invariant: a way has `low`, none has `high`.
+    // Invariant: a way has `low`, none has `high`, since every way has a limit.
     while high - low > 1 {
         let middle = low + (high - low) / 2;
         if reaches(middle) {
@@ -255,7 +257,7 @@ fn widest_path<C: Capacity>(net: &Expanded<'_, C>) -> Option<i32> {
             high = middle;
         }
     }
-    (low > 0 && low < UNBOUNDED - 1).then(|| low.cast_signed() - SHIFT)
+    (low > 0).then(|| low.cast_signed() - SHIFT)
 }
 
 /// The links as a network of numbers that stand for the limits.
