@@ -1,6 +1,6 @@
 //! Bottlenecks: exactly what helps when it alone is raised.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

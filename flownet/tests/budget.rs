@@ -1,6 +1,6 @@
 //! Step budgets, stopping and going on.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

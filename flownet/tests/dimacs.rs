@@ -1,6 +1,6 @@
 //! DIMACS files in and out.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 #![cfg(feature = "std")]
 
 mod common;

@@ -1,6 +1,6 @@
 //! Every graph of up to four nodes with capacities 0, 1 and 2.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! Floats, against an exact oracle.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! Gains: tuples out for each tuple in.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

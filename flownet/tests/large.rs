@@ -1,6 +1,6 @@
 //! Long, wide and large: no recursion, no overflow, no abort.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

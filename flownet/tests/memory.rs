@@ -1,6 +1,6 @@
 //! Memory: measured by a counting allocator, a count for each thread.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

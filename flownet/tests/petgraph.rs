@@ -1,6 +1,6 @@
 //! Graphs of petgraph, also those that petgraph's own functions stumble over.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 #![cfg(feature = "petgraph_08")]
 
 mod common;

@@ -1,6 +1,6 @@
 //! The theorems, on random multigraphs against the least of all cuts.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 

@@ -1,6 +1,6 @@
 //! What `verify` must refuse.
 
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 
