@@ -1,5 +1,7 @@
 //! What the benches share. Timing only: the benches are in `benches/`, the results in `README.md`.
 
+pub mod networks;
+
 use std::sync::Arc;
 
 use streamwright::demos::wordcount::generate::Generator;

@@ -1,0 +1,170 @@
+//! From the user's network to one with a single source, a single sink, and limits on arcs alone.
+//!
+//! A node with a capacity is split in two, with an arc of that capacity between. Bounds of
+//! terminals become arcs from a source and to a sink of our own, and the rate that was asked for
+//! an arc before all others.
+
+use alloc::vec::Vec;
+
+use crate::units::{Units, scaled};
+use crate::{ArcId, Capacity, Error, Limit, Network, NodeId, Place};
+
+/// One limit of the expanded network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link<C> {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) limit: Limit<C>,
+}
+
+/// The expanded network. Its links are numbered: first the arcs, then split nodes, sources, sinks
+/// and the rate; [`Expanded::source_links`] and so on say where each kind begins.
+#[derive(Clone, Debug)]
+pub(crate) struct Expanded<'a, C> {
+    pub(crate) net: &'a Network<C>,
+    units: Option<Units>,
+    /// The nodes that are split, in order. The other half of the k-th is `node_count() + k`.
+    split: Vec<(NodeId, C)>,
+    /// For each node the one that its arcs leave, if any node is split.
+    sender: Vec<u32>,
+    pub(crate) nodes: usize,
+    pub(crate) source: u32,
+    pub(crate) sink: u32,
+    /// Where the bounds of the sources begin, if they are links.
+    hub: Option<u32>,
+    own_sink: bool,
+    pub(crate) rate: Option<C>,
+    /// Every link, in order of their numbers, in source-equivalent units.
+    pub(crate) links: Vec<Link<C>>,
+}
+
+impl<'a, C: Capacity> Expanded<'a, C> {
+    pub(crate) fn new(net: &'a Network<C>, rate: Option<C>) -> Result<Self, Error<C>> {
+        let first_source = net.sources().next().ok_or(Error::NoSource)?;
+        let first_sink = net.sinks().next().ok_or(Error::NoSink)?;
+        if let Some(value) = rate.filter(|rate| !rate.is_valid()) {
+            return Err(Error::BadCapacity { at: Place::Rate, value });
+        }
+        let links = net.arc_count()
+            + net.node_capacities().len()
+            + net.sources().len()
+            + net.sinks().len()
+            + 1;
+        if links > Network::<C>::MAX_ARCS {
+            return Err(Error::TooLarge {
+                what: "arcs, nodes with capacities, and terminals",
+                limit: Network::<C>::MAX_ARCS - 1,
+            });
+        }
+        let units = crate::units::units(net)?;
+
+        // At most 2^30 nodes and 2^30 links: none of these sums leaves 32 bits.
+        let split: Vec<_> = net.node_capacities().collect();
+        let mut nodes = (net.node_count() + split.len()) as u32;
+        let mut sender = Vec::new();
+        if !split.is_empty() {
+            sender.extend(0..net.node_count() as u32);
+            for (&(node, _), half) in split.iter().zip(net.node_count() as u32..) {
+                sender[node.index()] = half;
+            }
+        }
+        let mut fresh = || {
+            nodes += 1;
+            nodes - 1
+        };
+        let lone = |count: usize, bound| count == 1 && bound == Limit::Unbounded;
+        let hub = (rate.is_some() || !lone(net.sources().len(), first_source.1)).then(&mut fresh);
+        let own_sink = !lone(net.sinks().len(), first_sink.1);
+        let sent_from = |node: NodeId| sender.get(node.index()).copied().unwrap_or(node.0);
+        let source = match (rate, hub) {
+            (Some(_), _) => fresh(),
+            (None, Some(hub)) => hub,
+            (None, None) => first_source.0.0,
+        };
+        let sink = if own_sink { fresh() } else { sent_from(first_sink.0) };
+        let nodes = nodes as usize;
+        let links = Vec::with_capacity(links);
+        let mut net =
+            Expanded { net, units, split, sender, nodes, source, sink, hub, own_sink, rate, links };
+        net.fill()?;
+        Ok(net)
+    }
+
+    /// The number of the first source's link; there are none if [`Self::has_source_links`] says so.
+    pub(crate) fn source_links(&self) -> usize {
+        self.net.arc_count() + self.split.len()
+    }
+
+    pub(crate) fn has_source_links(&self) -> bool {
+        self.hub.is_some()
+    }
+
+    pub(crate) fn has_sink_links(&self) -> bool {
+        self.own_sink
+    }
+
+    pub(crate) fn sink_links(&self) -> usize {
+        self.source_links() + if self.hub.is_some() { self.net.sources().len() } else { 0 }
+    }
+
+    /// The node where the bounds of the sources begin, if they are links.
+    pub(crate) fn hub(&self) -> Option<u32> {
+        self.hub
+    }
+
+    /// The node that sends what `node` gets.
+    pub(crate) fn sender(&self, node: NodeId) -> u32 {
+        self.sender.get(node.index()).copied().unwrap_or(node.0)
+    }
+
+    pub(crate) fn into_units(self) -> Option<Vec<f64>> {
+        self.units.map(|units| units.nodes)
+    }
+
+    fn fill(&mut self) -> Result<(), Error<C>> {
+        let mut links = core::mem::take(&mut self.links);
+        match &self.units {
+            None => links.extend(self.net.arcs().map(|arc| Link {
+                from: self.sender(arc.from),
+                to: arc.to.0,
+                limit: arc.capacity,
+            })),
+            Some(units) => {
+                for (id, arc) in (0..).map(ArcId).zip(self.net.arcs()) {
+                    let (from, to) = (units.nodes[arc.from.index()], units.nodes[arc.to.index()]);
+                    let passing = if to == 0.0 { 0.0 } else { from * self.net.gain(arc.from) };
+                    let limit = scaled(arc.capacity, passing, Place::Arc(id))?;
+                    links.push(Link { from: self.sender(arc.from), to: arc.to.0, limit });
+                }
+            }
+        }
+        for &(node, capacity) in &self.split {
+            let limit = self.at_node(node, Limit::Finite(capacity), Place::Node(node))?;
+            links.push(Link { from: node.0, to: self.sender(node), limit });
+        }
+        if let Some(hub) = self.hub {
+            for (node, bound) in self.net.sources() {
+                let limit = self.at_node(node, bound, Place::Source(node))?;
+                links.push(Link { from: hub, to: node.0, limit });
+            }
+        }
+        if self.own_sink {
+            for (node, bound) in self.net.sinks() {
+                let limit = self.at_node(node, bound, Place::Sink(node))?;
+                links.push(Link { from: self.sender(node), to: self.sink, limit });
+            }
+        }
+        if let Some((rate, hub)) = self.rate.zip(self.hub) {
+            links.push(Link { from: self.source, to: hub, limit: Limit::Finite(rate) });
+        }
+        self.links = links;
+        Ok(())
+    }
+
+    fn at_node(&self, node: NodeId, limit: Limit<C>, at: Place) -> Result<Limit<C>, Error<C>> {
+        match &self.units {
+            Some(units) => scaled(limit, units.nodes[node.index()], at),
+            None => Ok(limit),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Memory: measured by a counting allocator, a count for each thread.
+
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use common::{METHODS, id};
+use flownet::{Limit, Network, Solver};
+
+struct Counting;
+
+thread_local! {
+    static BYTES: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.set(BYTES.get().wrapping_add(layout.size()));
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        BYTES.set(BYTES.get().wrapping_sub(layout.size()));
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const ARCS: usize = 200_000;
+
+/// Few nodes and many arcs.
+fn net(capacity: u64) -> Network<u64> {
+    let mut net = Network::with_arc_capacity(ARCS);
+    net.add_nodes(100).unwrap();
+    for i in 0..ARCS {
+        net.add_arc(id(i % 99), id(i % 99 + 1), capacity).unwrap();
+    }
+    net.add_source(id(0), Limit::Unbounded).unwrap();
+    net.add_sink(id(99), Limit::Unbounded).unwrap();
+    net
+}
+
+/// What the README says.
+#[test]
+fn bytes_an_arc() {
+    // About 2 000 arcs leave the source, so that sums are 2^11 times a capacity.
+    for (capacity, solver) in [(3, 60), (1 << 40, 76), (1 << 60, 124)] {
+        let before = BYTES.get();
+        let net = net(capacity);
+        // A node's lists are a few kilobytes: less than a byte an arc.
+        assert_eq!(BYTES.get().wrapping_sub(before) / ARCS, 16);
+        for method in METHODS {
+            let before = BYTES.get();
+            let run = Solver::new(&net).method(method).start().unwrap();
+            let used = BYTES.get().wrapping_sub(before);
+            assert_eq!(used / ARCS, solver, "{method:?}");
+            drop(run);
+            assert_eq!(BYTES.get(), before);
+        }
+    }
+}
