@@ -9,7 +9,7 @@ use crate::{BuildError, Cluster, NodeId, ScheduleError, TaskGraph, TaskId};
 pub(crate) struct Allowed {
     /// The set of each task; that of a group's leader is that of the group.
     pub(crate) set: Vec<u32>,
-    /// Live nodes in order. Set 0 is all of them.
+    /// Live nodes in order. Set 0 is all of them, set 1 those with a source.
     pub(crate) sets: Vec<Vec<NodeId>>,
 }
 
@@ -33,8 +33,8 @@ impl Allowed {
             let leader = graph.leader(*task).ok_or(BuildError::UnknownTask(*task))?;
             pins.entry(leader.0).or_default().push(nodes);
         }
+        let mut known = BTreeMap::from([(with_source.clone(), 1), (alive.clone(), 0)]);
         let mut sets = vec![alive, with_source];
-        let mut known: BTreeMap<Vec<NodeId>, u32> = BTreeMap::new();
         let mut set = vec![0; graph.len()];
         for id in (0..graph.len()).filter(|&id| graph.leader[id] as usize == id) {
             set[id] = match pins.get(&(id as u32)) {

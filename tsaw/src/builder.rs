@@ -133,6 +133,7 @@ impl TaskGraphBuilder {
             }
         }
         Ok(TaskGraph {
+            component_streams: component_streams(&self.tasks, &kept),
             leader: leaders(n, &self.colocated),
             components: self.components,
             tasks: self.tasks,
@@ -144,6 +145,22 @@ impl TaskGraphBuilder {
             total_cpu,
             report,
         })
+    }
+
+    /// The components, tasks and groups of a graph with other CPU, and none of its streams.
+    #[must_use]
+    pub fn like(graph: &TaskGraph, cpu: impl Fn(TaskId, u64) -> u64) -> Self {
+        let tasks = (0..).zip(&graph.tasks);
+        let groups = (0..).zip(&graph.leader);
+        let apart = groups.filter(|(task, leader)| *task != **leader);
+        Self {
+            components: graph.components.clone(),
+            tasks: tasks.map(|(id, task)| Task { cpu: cpu(TaskId(id), task.cpu), ..*task }).collect(),
+            streams: Vec::new(),
+            colocated: apart.map(|(task, leader)| (TaskId(*leader), TaskId(task))).collect(),
+            spreads: graph.spreads.clone(),
+            unknown: None,
+        }
     }
 
     fn edit(&mut self, task: TaskId, change: impl FnOnce(&mut Task)) {
@@ -194,6 +211,20 @@ fn check_streams(
         Some(error) => Err(error),
         None => Ok((kept, within(total, MAX_TOTAL, BuildError::RateOverflow)?.cast_signed())),
     }
+}
+
+/// The pairs of components that streams go between, from sender to receiver.
+fn component_streams(tasks: &[Task], streams: &[Stream]) -> Vec<(ComponentId, ComponentId)> {
+    let mut pairs = std::collections::BTreeSet::new();
+    let mut last = None;
+    for &(from, to, _) in streams {
+        let pair = (tasks[from as usize].component, tasks[to as usize].component);
+        if last != Some(pair) {
+            pairs.insert(pair);
+            last = Some(pair);
+        }
+    }
+    pairs.into_iter().collect()
 }
 
 /// Both directions of every stream by counting sort, each row sorted and merged.

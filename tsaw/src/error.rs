@@ -180,6 +180,9 @@ pub enum ScheduleError {
         /// The lower bound for the largest load over CPU of a node.
         bound: crate::Level,
     },
+    /// A baseline that gives up where no node takes a task.
+    #[error("the baseline found no room for {0}: it never goes back on a choice")]
+    Unplaced(TaskId),
     /// Proof that the limits can't be kept within the budget for moves or bytes: so many are
     /// needed at least.
     #[error("at least {moves} moves and {bytes} bytes are needed, more than the budget")]

@@ -63,6 +63,7 @@ pub struct TaskGraph {
     /// The smallest task of the colocation group.
     pub(crate) leader: Vec<u32>,
     pub(crate) spreads: Vec<Spread>,
+    pub(crate) component_streams: Vec<(ComponentId, ComponentId)>,
     pub(crate) total_rate: i64,
     pub(crate) total_cpu: u64,
     pub(crate) report: BuildReport,
@@ -139,6 +140,12 @@ impl TaskGraph {
     #[must_use]
     pub fn spreads(&self) -> &[Spread] {
         &self.spreads
+    }
+
+    /// The pairs of components that exchange tuples, from sender to receiver, in order.
+    #[must_use]
+    pub fn component_streams(&self) -> &[(ComponentId, ComponentId)] {
+        &self.component_streams
     }
 
     /// What the builder left out or put together.

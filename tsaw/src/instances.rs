@@ -63,10 +63,12 @@ impl Topology {
         self.component(name, Kind::Bolt, &vec![cpu; count])
     }
 
-    /// `rate` tuples a second by shuffle grouping: to each pair its part, rounded.
+    /// `rate` tuples a second by shuffle grouping: to each pair its part, rounded, a half to even.
     fn shuffle(&mut self, from: usize, to: usize, rate: i64) {
         let pairs = (self.tasks[from].len() * self.tasks[to].len()) as i64;
-        let part = (2 * rate + pairs) / (2 * pairs);
+        let (whole, left) = (rate / pairs, rate % pairs);
+        let up = 2 * left > pairs || (2 * left == pairs && whole % 2 == 1);
+        let part = whole + i64::from(up);
         for &a in &self.tasks[from] {
             for &b in &self.tasks[to] {
                 self.builder.stream(a, b, part);
@@ -215,4 +217,56 @@ fn add_processing(topology: &mut Topology, prefix: &str, times: i64, over: i64) 
     {
         topology.shuffle(from, to, if from == filter || from == join1 { half } else { full });
     }
+}
+
+/// A random layered topology of `tasks` tasks; its seed 1 has known check sums.
+///
+/// # Errors
+///
+/// `tasks` is 0 or over 10 million.
+pub fn layered_dag(tasks: u32, seed: u64) -> Result<TaskGraph, BuildError> {
+    if !(1..=10_000_000).contains(&tasks) {
+        return Err(BuildError::Parameter { what: "tasks", why: "must be from 1 to 10 000 000" });
+    }
+    let mut rng = SplitMix64::new(seed);
+    let mut sizes = Vec::new();
+    let mut left = u64::from(tasks);
+    while left > 0 {
+        let size = (1_u64 << rng.below(6)).min(left);
+        sizes.push(size);
+        left -= size;
+    }
+    let mut builder = TaskGraphBuilder::new();
+    let mut members: Vec<Vec<TaskId>> = Vec::with_capacity(sizes.len());
+    for (index, &size) in sizes.iter().enumerate() {
+        let kind = if index == 0 { Kind::Spout } else { Kind::Bolt };
+        let component = builder.component(&format!("c{index:07}"), kind);
+        let base = 5 + rng.below(96);
+        let mut task = || builder.task(component, 1 + base * (50 + rng.below(101)) / 100);
+        members.push((0..size).map(|_| task()).collect());
+        if index == 0 {
+            continue;
+        }
+        for _ in 0..1 + rng.below(2) {
+            let back = rng.below(index.min(16) as u64) as usize;
+            let from = index - 1 - back;
+            let rate = (100 + rng.below(9_901)).cast_signed();
+            let forward = rng.below(4) == 0;
+            let (senders, receivers) = (&members[from], &members[index]);
+            if forward && senders.len() == receivers.len() {
+                let part = (rate / receivers.len() as i64).max(1);
+                for (&a, &b) in senders.iter().zip(receivers) {
+                    builder.stream(a, b, part);
+                }
+            } else {
+                let pairs = (senders.len() * receivers.len()) as i64;
+                for &a in senders {
+                    for &b in receivers {
+                        builder.stream(a, b, (rate / pairs).max(1));
+                    }
+                }
+            }
+        }
+    }
+    builder.build()
 }

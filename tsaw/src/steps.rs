@@ -22,6 +22,14 @@ impl Steps {
         enough
     }
 
+    /// Lends a part of what is left to `work`, and takes back what it did not use.
+    pub(crate) fn lend<T>(&mut self, most: u64, work: impl FnOnce(&mut Self) -> T) -> T {
+        let mut part = Self::new(most.min(self.left()));
+        let result = work(&mut part);
+        self.used += part.used;
+        result
+    }
+
     pub(crate) fn used(&self) -> u64 {
         self.used
     }

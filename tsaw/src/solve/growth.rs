@@ -11,18 +11,23 @@ use crate::steps::Steps;
 /// Grows every node in turn and leaves no unit over. `chance` makes the first units of the nodes
 /// random; without it they are the strongest.
 pub(super) fn grow(model: &Model<'_>, chance: Option<&mut SplitMix64>, steps: &mut Steps) -> Vec<u32> {
-    let mut growth = Growth::new(model, chance);
+    let mut growth = Growth::new(model, chance, None);
     for node in 0..model.nodes() {
         if !growth.fill(node, steps) {
             break;
         }
     }
-    growth.rest(steps)
+    growth.rest(true, steps)
 }
 
 /// Heaviest first, each unit to the least filled node that it is allowed on and fits, if any.
 pub(super) fn heaviest_first(model: &Model<'_>, steps: &mut Steps) -> Vec<u32> {
-    Growth::new(model, None).rest(steps)
+    Growth::new(model, None, None).rest(false, steps)
+}
+
+/// Places the units that are nowhere yet, and leaves the others where they are.
+pub(crate) fn complete(model: &Model<'_>, given: &[u32], steps: &mut Steps) -> Vec<u32> {
+    Growth::new(model, None, Some(given)).rest(true, steps)
 }
 
 struct View {
@@ -45,7 +50,11 @@ struct Growth<'m, 'g> {
 }
 
 impl<'m, 'g> Growth<'m, 'g> {
-    fn new(model: &'m Model<'g>, chance: Option<&mut SplitMix64>) -> Self {
+    fn new(
+        model: &'m Model<'g>,
+        chance: Option<&mut SplitMix64>,
+        given: Option<&[u32]>,
+    ) -> Self {
         let units = model.units();
         let mut seeds: Vec<u32> = (0..units as u32).collect();
         match chance {
@@ -70,8 +79,10 @@ impl<'m, 'g> Growth<'m, 'g> {
         };
         // A unit that has no choice is there from the start.
         for unit in 0..units {
-            if let [only] = model.allowed(unit) {
-                growth.put(unit, *only as usize, 0);
+            match (given.map(|given| given[unit]), model.allowed(unit)) {
+                (Some(node), _) if node != NOWHERE => growth.put(unit, node as usize, 0),
+                (_, [only]) => growth.put(unit, *only as usize, 0),
+                _ => {}
             }
         }
         growth
@@ -191,9 +202,9 @@ impl<'m, 'g> Growth<'m, 'g> {
         }
     }
 
-    /// Places what is left, heaviest first: on the node it fits on that it exchanges most with,
-    /// or the least filled one it fits on, or the least filled one it is allowed on.
-    fn rest(mut self, steps: &mut Steps) -> Vec<u32> {
+    /// Places what is left, heaviest first: on the node it fits on that it exchanges most with if
+    /// `near`, or the least filled one it fits on, or the least filled one it is allowed on.
+    fn rest(mut self, near: bool, steps: &mut Steps) -> Vec<u32> {
         let model = self.model;
         let mut left: Vec<usize> =
             (0..model.units()).filter(|&unit| self.place[unit] == NOWHERE).collect();
@@ -201,7 +212,7 @@ impl<'m, 'g> Growth<'m, 'g> {
         let mut filled: BTreeSet<Fill> =
             (0..model.nodes()).map(|node| Fill::of(model, &self.cpu, node)).collect();
         for unit in left {
-            let node = self.best_for(unit, &filled, steps);
+            let node = self.best_for(unit, near, &filled, steps);
             filled.remove(&Fill::of(model, &self.cpu, node));
             self.put(unit, node, 0);
             filled.insert(Fill::of(model, &self.cpu, node));
@@ -209,9 +220,15 @@ impl<'m, 'g> Growth<'m, 'g> {
         self.place
     }
 
-    fn best_for(&self, unit: usize, filled: &BTreeSet<Fill>, steps: &mut Steps) -> usize {
+    fn best_for(
+        &self,
+        unit: usize,
+        near: bool,
+        filled: &BTreeSet<Fill>,
+        steps: &mut Steps,
+    ) -> usize {
         let model = self.model;
-        if steps.take(model.row_len(unit)) {
+        if near && steps.take(model.row_len(unit)) {
             let near = model.row(unit).map(|(other, rate)| (self.place[other], rate));
             let mut near: Vec<(u32, i64)> = near.filter(|&(node, _)| node != NOWHERE).collect();
             near.sort_unstable();

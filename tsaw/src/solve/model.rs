@@ -152,9 +152,21 @@ impl<'a> Model<'a> {
 
     /// Sets the CPU caps from those of the cluster's nodes.
     pub(crate) fn set_caps(&mut self, caps: &[u64]) {
-        for (cap, id) in self.cap.iter_mut().zip(&self.node_of) {
-            *cap = caps[id.index()].min(1 << 60).cast_signed();
+        self.cap = self.caps_of(caps);
+    }
+
+    /// Caps of the cluster's nodes as those of the model's.
+    pub(crate) fn caps_of(&self, caps: &[u64]) -> Vec<i64> {
+        self.node_of.iter().map(|id| caps[id.index()].min(1 << 60).cast_signed()).collect()
+    }
+
+    /// Caps of the model's nodes as those of the cluster's; 0 for dead ones.
+    pub(crate) fn caps_to(&self, caps: &[i64], cluster: &Cluster) -> Vec<u64> {
+        let mut all = vec![0; cluster.nodes().len()];
+        for (id, cap) in self.node_of.iter().zip(caps) {
+            all[id.index()] = cap.unsigned_abs();
         }
+        all
     }
 
     pub(crate) fn units(&self) -> usize {

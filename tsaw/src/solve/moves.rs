@@ -23,7 +23,7 @@ pub(super) fn descend(search: &mut Search<'_, '_>, even: bool) -> bool {
                 }
                 continue;
             };
-            search.state.apply(model, unit, to, &search.links);
+            search.apply(unit, to);
             (changed, any) = (true, true);
             waiting[unit] = true;
             for (other, _) in model.row(unit) {
@@ -57,13 +57,12 @@ fn best_move(search: &mut Search<'_, '_>, unit: usize, even: bool) -> Option<usi
         if !search.steps.take(1) {
             break;
         }
-        let delta = search.weigh(unit, to);
+        let Some(delta) = search.weigh(unit, to) else { continue };
         if best.is_none_or(|(least, _)| delta < least) {
             best = Some((delta, to));
         }
     }
     let (delta, to) = best?;
-    let none = Delta { excess: 0, cost: 0 };
-    let evener = || even && delta == none && search.state.is_evener(model, unit, to);
-    (delta < none || evener()).then_some(to)
+    let evener = || even && delta == Delta::NONE && search.state.is_evener(model, unit, to);
+    (delta < Delta::NONE || evener()).then_some(to)
 }

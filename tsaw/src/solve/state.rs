@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 
 use super::model::{Costs, Model};
 
-/// What a change does: less is better, the excess first.
+/// What a change does: less is better, the excess first. `moves` are tasks away from a standing
+/// placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Delta {
     pub(crate) excess: i64,
     pub(crate) cost: i64,
+    pub(crate) moves: i64,
+}
+
+impl Delta {
+    pub(super) const NONE: Self = Self { excess: 0, cost: 0, moves: 0 };
 }
 
 /// CPU, memory and outside traffic of a node.
@@ -85,7 +91,8 @@ impl State {
         let (after_from, after_to) = self.moved(model, unit, to, links);
         let excess = self.replaced(model, (from, &after_from), (to, &after_to))
             + self.spread_change(model, unit, from, to);
-        Delta { excess, cost: links.cost_at(model, unit, to) - links.cost_at(model, unit, from) }
+        let cost = links.cost_at(model, unit, to) - links.cost_at(model, unit, from);
+        Delta { excess, cost, moves: 0 }
     }
 
     /// What the two nodes hold after a move.
@@ -219,21 +226,6 @@ impl Links {
 
     pub(crate) fn rate(&self, node: usize) -> i64 {
         if self.stamp[node] == self.now { self.rate[node] } else { 0 }
-    }
-
-    /// Counts a neighbour as moved.
-    pub(crate) fn shift(&mut self, model: &Model<'_>, from: usize, to: usize, rate: i64) {
-        for (node, change) in [(from, -rate), (to, rate)] {
-            if self.stamp[node] != self.now {
-                self.stamp[node] = self.now;
-                self.rate[node] = 0;
-                self.nodes.push(node as u32);
-            }
-            self.rate[node] += change;
-            if let Costs::Racks { rack, .. } = &model.costs {
-                self.rack[rack[node] as usize] += change;
-            }
-        }
     }
 
     /// What the unit's streams would cost with the unit on `node`.

@@ -55,16 +55,21 @@ fn try_swap(search: &mut Search<'_, '_>, partner: &mut Links, a: usize, b: usize
         return false;
     }
     search.links.gather(model, &search.state.place, a);
-    let first = search.weigh(a, q);
-    search.state.apply(model, a, q, &search.links);
+    let Some(first) = search.weigh(a, q) else { return false };
+    search.apply(a, q);
     partner.gather(model, &search.state.place, b);
-    let second = search.weigh_with(b, p, partner);
-    let both = Delta { excess: first.excess + second.excess, cost: first.cost + second.cost };
-    if both < (Delta { excess: 0, cost: 0 }) {
-        search.state.apply(model, b, p, partner);
-        return true;
+    if let Some(second) = search.weigh_with(b, p, partner) {
+        let both = Delta {
+            excess: first.excess + second.excess,
+            cost: first.cost + second.cost,
+            moves: first.moves + second.moves,
+        };
+        if both < Delta::NONE {
+            search.apply_with(b, p, partner);
+            return true;
+        }
     }
-    search.state.apply(model, a, p, &search.links);
+    search.apply(a, p);
     false
 }
 
