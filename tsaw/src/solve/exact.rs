@@ -1,4 +1,4 @@
-//! A complete search for a placement that breaks nothing, for where sizes are tight.
+//! A complete search for a placement that breaks nothing, for where sizes are tight or units few.
 
 use super::model::Model;
 use super::state::Use;
@@ -8,7 +8,7 @@ use crate::steps::Steps;
 #[derive(Debug)]
 pub(super) enum Outcome {
     Found(Vec<u32>),
-    /// There is none: every branch was cut for a reason.
+    /// There is none, or none under the ceiling: every branch was cut for a reason.
     Impossible,
     OutOfSteps,
 }
@@ -25,11 +25,31 @@ struct Tree<'m, 'g> {
     place: Vec<u32>,
     nodes: Vec<Use>,
     members: std::collections::BTreeMap<(u32, u32), u32>,
+    /// Of the streams between units that are placed.
+    cost: i64,
+    ceiling: i64,
+}
+
+/// True if there are so few placements that the best of them can be had.
+pub(super) fn is_tiny(model: &Model<'_>) -> bool {
+    let bits = usize::BITS - model.nodes().leading_zeros();
+    model.units() * bits as usize <= 24
+}
+
+/// The first placement met that breaks nothing.
+pub(super) fn any(model: &Model<'_>, steps: &mut Steps) -> Outcome {
+    search(model, steps, None)
+}
+
+/// The best placement that breaks nothing and costs less than `ceiling`, or the best that was met
+/// when the steps ended.
+pub(super) fn best(model: &Model<'_>, steps: &mut Steps, ceiling: i64) -> Outcome {
+    search(model, steps, Some(ceiling))
 }
 
 /// Places units, the largest first, each on every node where it breaks nothing yet; goes back
 /// where none is left. Without recursion, so that its depth is no matter.
-pub(super) fn search(model: &Model<'_>, steps: &mut Steps) -> Outcome {
+fn search(model: &Model<'_>, steps: &mut Steps, ceiling: Option<i64>) -> Outcome {
     let mut order: Vec<usize> = (0..model.units()).collect();
     let size = |unit: usize| {
         let cpu = i128::from(model.cpu[unit]) * i128::from(model.weights[0]);
@@ -43,13 +63,22 @@ pub(super) fn search(model: &Model<'_>, steps: &mut Steps) -> Outcome {
         place: vec![super::NOWHERE; model.units()],
         nodes: vec![Use::default(); model.nodes()],
         members: std::collections::BTreeMap::new(),
+        cost: 0,
+        ceiling: ceiling.unwrap_or(i64::MAX),
         order,
         model,
     };
+    let mut best: Option<Vec<u32>> = None;
     let mut path: Vec<Depth> = vec![Depth { node: None, next: 0 }];
     while let Some(depth) = path.len().checked_sub(1) {
         if depth == tree.order.len() {
-            return Outcome::Found(tree.place);
+            if ceiling.is_none() {
+                return Outcome::Found(tree.place);
+            }
+            tree.ceiling = tree.cost;
+            best = Some(tree.place.clone());
+            path.pop();
+            continue;
         }
         let unit = tree.order[depth];
         let here = &mut path[depth];
@@ -62,7 +91,7 @@ pub(super) fn search(model: &Model<'_>, steps: &mut Steps) -> Outcome {
             let index = here.next;
             here.next += 1;
             if !steps.take(1 + model.row_len(unit)) {
-                return Outcome::OutOfSteps;
+                return best.map_or(Outcome::OutOfSteps, Outcome::Found);
             }
             if tree.is_new(unit, allowed, index) && tree.add(unit, allowed[index] as usize) {
                 found = Some(allowed[index] as usize);
@@ -79,14 +108,14 @@ pub(super) fn search(model: &Model<'_>, steps: &mut Steps) -> Outcome {
             }
         }
     }
-    Outcome::Impossible
+    best.map_or(Outcome::Impossible, Outcome::Found)
 }
 
 impl Tree<'_, '_> {
     /// False for an empty node like one that was just tried: the two can change places.
     fn is_new(&self, unit: usize, allowed: &[u32], index: usize) -> bool {
         let model = self.model;
-        let any_pins = model.sets.len() > 2 || model.set[unit] != 0;
+        let any_pins = model.sets.len() > 2 || model.set[unit] != 0 || !model.is_flat();
         let (Some(before), false) = (index.checked_sub(1), any_pins) else { return true };
         let (a, b) = (allowed[before] as usize, allowed[index] as usize);
         let alike = |a: usize, b: usize| {
@@ -114,7 +143,8 @@ impl Tree<'_, '_> {
         }
         self.book(unit, node, 1);
         let kept = |node: usize| self.nodes[node].outside <= model.bandwidth[node];
-        let broken = !kept(node)
+        let broken = self.cost >= self.ceiling
+            || !kept(node)
             || model.row(unit).any(|(other, _)| match self.place[other] {
                 super::NOWHERE => false,
                 at => !kept(at as usize),
@@ -146,6 +176,7 @@ impl Tree<'_, '_> {
             if at != super::NOWHERE && at as usize != node {
                 self.nodes[node].outside += sign * rate;
                 self.nodes[at as usize].outside += sign * rate;
+                self.cost += sign * rate * model.distance(node, at as usize);
             }
         }
     }

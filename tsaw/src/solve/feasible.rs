@@ -14,8 +14,8 @@ const ATTEMPT: u64 = 150_000;
 #[derive(Debug)]
 pub(super) enum Attempt {
     Found(State),
-    /// There is none.
-    Impossible,
+    /// There is none; this is the one that breaks least.
+    Impossible(State),
     /// None was found; this is the one that breaks least.
     Failed(State),
 }
@@ -32,9 +32,14 @@ pub(super) fn attempt(model: &Model<'_>, rng: &mut SplitMix64, steps: &mut Steps
         if best.excess(model) == 0 {
             return Attempt::Found(best);
         }
+        // Where units are few this is decided at once.
+        match steps.lend(ATTEMPT / 8, |steps| exact::any(model, steps)) {
+            exact::Outcome::Found(place) => return Attempt::Found(State::new(model, place)),
+            exact::Outcome::Impossible => return Attempt::Impossible(best),
+            exact::Outcome::OutOfSteps => {}
+        }
         if model.units() * model.nodes() <= anneal::TABLE {
-            let schedule =
-                anneal::Schedule { trials: ATTEMPT / 3, heat: 0.1, strictness: 1e3 };
+            let schedule = anneal::Schedule { trials: ATTEMPT / 3, heat: 0.1, strictness: 1e3 };
             let found = anneal::anneal(model, &best, schedule, rng, steps);
             if found.excess(model) < best.excess(model) {
                 best = found;
@@ -43,9 +48,9 @@ pub(super) fn attempt(model: &Model<'_>, rng: &mut SplitMix64, steps: &mut Steps
                 return Attempt::Found(best);
             }
         }
-        match exact::search(model, steps) {
+        match exact::any(model, steps) {
             exact::Outcome::Found(place) => Attempt::Found(State::new(model, place)),
-            exact::Outcome::Impossible => Attempt::Impossible,
+            exact::Outcome::Impossible => Attempt::Impossible(best),
             exact::Outcome::OutOfSteps => Attempt::Failed(best),
         }
     })
@@ -92,7 +97,7 @@ pub(super) fn least_level(
                 level = peak(model, &found);
                 state = found;
             }
-            _ if fine => break,
+            Attempt::Impossible(_) | Attempt::Failed(_) | Attempt::Found(_) if fine => break,
             _ => low = low.max(target),
         }
         target = halfway(low, level);

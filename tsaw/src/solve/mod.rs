@@ -22,6 +22,12 @@ use crate::Level;
 use crate::rng::SplitMix64;
 use crate::steps::Steps;
 
+/// Trials of an annealing for each unit.
+const TRIALS: u64 = 1_200;
+
+/// With fewer trials than half of this the annealing is run again.
+const FEW: u64 = 40_000;
+
 /// What a placement is judged by: excess, then cost.
 pub(crate) fn worth(model: &Model<'_>, state: &State) -> (i64, i64) {
     (state.excess(model), state.cost(model))
@@ -44,7 +50,7 @@ pub(crate) fn balanced(
     // Sizes are tight: first keep the limits, then look at the cost.
     match feasible::attempt(model, &mut rng, steps) {
         feasible::Attempt::Found(state) => best = improved(model, state, &mut rng, steps),
-        feasible::Attempt::Failed(state) if worth(model, &state) < worth(model, &best) => {
+        feasible::Attempt::Failed(state) | feasible::Attempt::Impossible(state) if worth(model, &state) < worth(model, &best) => {
             best = state;
         }
         _ => {}
@@ -54,19 +60,31 @@ pub(crate) fn balanced(
 
 /// Annealing for few units, then moves and swaps. Never worse than `start`.
 fn improved(model: &Model<'_>, start: State, rng: &mut SplitMix64, steps: &mut Steps) -> State {
+    let units = model.units() as u64;
     let mut best = start;
-    if model.units() > 1 && model.units() * model.nodes() <= anneal::TABLE {
-        let wanted = 1_200 * model.units() as u64;
-        let trials = wanted.min(steps.left() / 4 * 3);
-        let schedule = anneal::Schedule { trials, heat: 0.3, strictness: 1.0 };
-        let found = anneal::anneal(model, &best, schedule, rng, steps);
-        if worth(model, &found) < worth(model, &best) {
-            best = found;
+    if units > 1 && model.units() * model.nodes() <= anneal::TABLE {
+        let wanted = TRIALS * units;
+        let first = best.clone();
+        // Few units take few trials; then several runs cost nothing that matters.
+        for _ in 0..(FEW / wanted).clamp(1, 4) {
+            let trials = wanted.min(steps.left() / 4 * 3);
+            let schedule = anneal::Schedule { trials, heat: 0.3, strictness: 1.0 };
+            let found = anneal::anneal(model, &first, schedule, rng, steps);
+            if worth(model, &found) < worth(model, &best) {
+                best = found;
+            }
         }
     }
     let mut search = Search::new(model, best.place, steps);
     search.descend(true);
-    search.state
+    best = search.state;
+    let (excess, cost) = worth(model, &best);
+    if excess == 0 && exact::is_tiny(model) {
+        if let exact::Outcome::Found(place) = exact::best(model, steps, cost) {
+            best = State::new(model, place);
+        }
+    }
+    best
 }
 
 /// Raises the caps of the model from `asked` as little as the search can, at most to `most`, and

@@ -1,7 +1,9 @@
 //! Random small problems as plain data, and what is true of them by enumeration: code of the
 //! tests alone, which shares nothing with the crate.
 
-#![allow(dead_code, reason = "each test file uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
+#![allow(missing_debug_implementations, missing_docs, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use tsaw::{Cluster, Distance, Kind, Node, NodeId, Placement, TaskGraph, TaskGraphBuilder, TaskId};
 
