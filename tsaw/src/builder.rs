@@ -155,7 +155,9 @@ impl TaskGraphBuilder {
         let apart = groups.filter(|(task, leader)| *task != **leader);
         Self {
             components: graph.components.clone(),
-            tasks: tasks.map(|(id, task)| Task { cpu: cpu(TaskId(id), task.cpu), ..*task }).collect(),
+            tasks: tasks
+                .map(|(id, task)| Task { cpu: cpu(TaskId(id), task.cpu), ..*task })
+                .collect(),
             streams: Vec::new(),
             colocated: apart.map(|(task, leader)| (TaskId(*leader), TaskId(task))).collect(),
             spreads: graph.spreads.clone(),

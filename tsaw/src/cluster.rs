@@ -214,7 +214,11 @@ impl Cluster {
             _ if a == b => 0,
             Distance::Flat => 1,
             Distance::Racks { same, cross } => {
-                if from.rack == to.rack { *same } else { *cross }
+                if from.rack == to.rack {
+                    *same
+                } else {
+                    *cross
+                }
             }
             Distance::Matrix(rows) => rows[a.index()][b.index()],
         })

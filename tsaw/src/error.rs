@@ -70,7 +70,9 @@ pub enum BuildError {
     #[error("the imbalance {0} is no number from 0 to 1000")]
     Imbalance(String),
     /// The distances are no symmetric square over the nodes, zero exactly on the diagonal.
-    #[error("the distance between nodes {0} and {1} is missing, asymmetric, or zero off the diagonal, or not zero on it")]
+    #[error(
+        "the distance between nodes {0} and {1} is missing, asymmetric, or zero off the diagonal, or not zero on it"
+    )]
     Distance(usize, usize),
     /// Racks whose inner distance is zero, or larger than the one across.
     #[error("distances of racks need 0 < same <= cross")]
@@ -150,7 +152,9 @@ pub enum ScheduleError {
     #[error("{0} may be placed nowhere: its pins, its source and its group leave no live node")]
     PinConflict(TaskId),
     /// One task, or its colocation group, is larger than every node that may hold it.
-    #[error("{task} with its group needs {need} of {resource:?}, no node that may hold it offers more than {best}")]
+    #[error(
+        "{task} with its group needs {need} of {resource:?}, no node that may hold it offers more than {best}"
+    )]
     TaskTooLarge {
         /// The first task of the group.
         task: TaskId,
@@ -163,7 +167,9 @@ pub enum ScheduleError {
     },
     /// Proof that no placement keeps the limits: all that needs a resource needs `lower_bound`
     /// of it at least, and the nodes offer `cap`.
-    #[error("no placement fits: at least {lower_bound} of {resource:?} are needed, {cap} are there")]
+    #[error(
+        "no placement fits: at least {lower_bound} of {resource:?} are needed, {cap} are there"
+    )]
     Infeasible {
         /// The resource.
         resource: Resource,
@@ -173,7 +179,9 @@ pub enum ScheduleError {
         cap: u64,
     },
     /// None was found, and none was proven not to exist. More steps may help.
-    #[error("no placement found within the steps: the best breaks {best_excess:?}; the largest load can't be under {bound}")]
+    #[error(
+        "no placement found within the steps: the best breaks {best_excess:?}; the largest load can't be under {bound}"
+    )]
     NotFound {
         /// What the best placement found breaks.
         best_excess: Excess,

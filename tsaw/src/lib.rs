@@ -35,9 +35,7 @@ mod worth;
 pub use builder::TaskGraphBuilder;
 pub use certify::certify;
 pub use cluster::{Cluster, Distance, Node};
-pub use error::{
-    BuildError, Excess, MAX_CPU_TOTAL, MAX_NODES, MAX_TOTAL, Resource, ScheduleError,
-};
+pub use error::{BuildError, Excess, MAX_CPU_TOTAL, MAX_NODES, MAX_TOTAL, Resource, ScheduleError};
 pub use graph::{BuildReport, Component, Spread, Task, TaskGraph};
 pub use ids::{ComponentId, Kind, NodeId, TaskId};
 pub use level::{Level, asked_caps};

@@ -21,7 +21,8 @@ pub fn excess(
     placement.check(graph, cluster)?;
     let mut excess = Excess::default();
     let count = cluster.nodes().len();
-    let (mut cpu, mut mem, mut outside) = (vec![0_u64; count], vec![0_u64; count], vec![0_u64; count]);
+    let (mut cpu, mut mem, mut outside) =
+        (vec![0_u64; count], vec![0_u64; count], vec![0_u64; count]);
     let mut misplaced = vec![false; graph.len()];
     for (id, (task, &at)) in graph.tasks().iter().zip(placement.nodes()).enumerate() {
         let node = &cluster.nodes()[at.index()];

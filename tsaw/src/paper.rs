@@ -71,12 +71,19 @@ struct Growth<'a> {
 }
 
 impl<'a> Growth<'a> {
-    fn new(graph: &'a TaskGraph, cluster: &'a Cluster, options: &'a PaperOptions, seed: u64) -> Self {
+    fn new(
+        graph: &'a TaskGraph,
+        cluster: &'a Cluster,
+        options: &'a PaperOptions,
+        seed: u64,
+    ) -> Self {
         let mut order: Vec<NodeId> = cluster.alive().collect();
         let node = |id: &NodeId| cluster.nodes()[id.index()];
         match options.order {
             NodeOrder::Input => {}
-            NodeOrder::CapacityDescending => order.sort_by_key(|id| std::cmp::Reverse(node(id).cpu)),
+            NodeOrder::CapacityDescending => {
+                order.sort_by_key(|id| std::cmp::Reverse(node(id).cpu))
+            }
             NodeOrder::SourcesFirst => order.sort_by_key(|id| !node(id).has_source),
         }
         let is_spout = |task: &u32| graph.kind(TaskId(*task)) == Some(Kind::Spout);

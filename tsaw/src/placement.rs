@@ -31,7 +31,8 @@ impl Placement {
     /// The tasks that are elsewhere in `other`; where only one has the task counts too.
     #[must_use]
     pub fn differences(&self, other: &Self) -> usize {
-        let (short, long) = (self.nodes.len().min(other.nodes.len()), self.nodes.len().max(other.nodes.len()));
+        let (short, long) =
+            (self.nodes.len().min(other.nodes.len()), self.nodes.len().max(other.nodes.len()));
         let both = self.nodes.iter().zip(&other.nodes).filter(|(a, b)| a != b).count();
         both + long - short
     }
@@ -57,7 +58,11 @@ impl Placement {
 /// # Errors
 ///
 /// A placement that does not fit graph and cluster.
-pub fn loads(graph: &TaskGraph, cluster: &Cluster, placement: &Placement) -> Result<Vec<u64>, BuildError> {
+pub fn loads(
+    graph: &TaskGraph,
+    cluster: &Cluster,
+    placement: &Placement,
+) -> Result<Vec<u64>, BuildError> {
     placement.check(graph, cluster)?;
     let mut loads = vec![0; cluster.nodes().len()];
     for (task, node) in graph.tasks().iter().zip(placement.nodes()) {
@@ -94,7 +99,11 @@ pub struct Traffic {
 /// # Errors
 ///
 /// A placement that does not fit graph and cluster.
-pub fn traffic(graph: &TaskGraph, cluster: &Cluster, placement: &Placement) -> Result<Traffic, BuildError> {
+pub fn traffic(
+    graph: &TaskGraph,
+    cluster: &Cluster,
+    placement: &Placement,
+) -> Result<Traffic, BuildError> {
     placement.check(graph, cluster)?;
     let mut traffic = Traffic { inter: 0, intra: 0 };
     for (task, node) in placement.nodes().iter().enumerate() {
@@ -114,7 +123,12 @@ pub fn traffic(graph: &TaskGraph, cluster: &Cluster, placement: &Placement) -> R
 /// # Errors
 ///
 /// A task or node that does not exist, or a placement of another length.
-pub fn gain(graph: &TaskGraph, placement: &Placement, task: TaskId, to: NodeId) -> Result<i64, BuildError> {
+pub fn gain(
+    graph: &TaskGraph,
+    placement: &Placement,
+    task: TaskId,
+    to: NodeId,
+) -> Result<i64, BuildError> {
     let from = node_of(graph, placement, task)?;
     if from == to {
         return Ok(0);
@@ -134,12 +148,18 @@ pub fn gain(graph: &TaskGraph, placement: &Placement, task: TaskId, to: NodeId) 
 /// # Errors
 ///
 /// As [`gain`].
-pub fn swap_gain(graph: &TaskGraph, placement: &Placement, a: TaskId, b: TaskId) -> Result<i64, BuildError> {
+pub fn swap_gain(
+    graph: &TaskGraph,
+    placement: &Placement,
+    a: TaskId,
+    b: TaskId,
+) -> Result<i64, BuildError> {
     let (at_a, at_b) = (node_of(graph, placement, a)?, node_of(graph, placement, b)?);
     if at_a == at_b {
         return Ok(0);
     }
-    let between: i64 = graph.neighbours(a).filter(|&(other, _)| other == b).map(|(_, rate)| rate).sum();
+    let between: i64 =
+        graph.neighbours(a).filter(|&(other, _)| other == b).map(|(_, rate)| rate).sum();
     // Each gain counts the stream between the two as won, and it is cut before and after.
     Ok(gain(graph, placement, a, at_b)? + gain(graph, placement, b, at_a)? - 2 * between)
 }

@@ -16,9 +16,8 @@ pub(crate) fn relabel(cluster: &Cluster, placement: &Placement, standing: &Place
     }
     let mut name: Vec<NodeId> = (0..cluster.nodes().len() as u32).map(NodeId).collect();
     for class in classes(cluster) {
-        let overlap = |new: usize, old: usize| {
-            overlap.get(&(class[new], class[old])).copied().unwrap_or(0)
-        };
+        let overlap =
+            |new: usize, old: usize| overlap.get(&(class[new], class[old])).copied().unwrap_or(0);
         let matching = match class.len() <= EXACT {
             true => assign(class.len(), overlap),
             false => greedy(&class, &overlap),

@@ -9,8 +9,8 @@ use crate::schedule::{finish, most_caps};
 use crate::solve::{self, Model, NOWHERE, Search, State, Toll};
 use crate::steps::Steps;
 use crate::{
-    Cluster, Level, Placement, ScheduleError, TaskGraph, asked_caps, bounds, certify,
-    excess, forced, paper,
+    Cluster, Level, Placement, ScheduleError, TaskGraph, asked_caps, bounds, certify, excess,
+    forced, paper,
 };
 
 /// Places the tasks anew, starting from where they are.
@@ -122,7 +122,12 @@ fn raised(
         return Ok(caps);
     }
     let (to_peak, _) = crate::certify::kept_caps(graph, cluster, placement)?;
-    Ok(caps.iter().zip(&to_peak).zip(&most).map(|((&cap, &peak), &most)| cap.max(peak.min(most))).collect())
+    Ok(caps
+        .iter()
+        .zip(&to_peak)
+        .zip(&most)
+        .map(|((&cap, &peak), &most)| cap.max(peak.min(most)))
+        .collect())
 }
 
 fn by_the_paper(
@@ -234,8 +239,7 @@ impl Work<'_> {
         let most = model.caps_of(most);
         let seed = self.options.seed;
         let half = self.steps.left() / 2;
-        let found =
-            self.steps.lend(half, |steps| solve::relaxed(model, &most, lower, seed, steps));
+        let found = self.steps.lend(half, |steps| solve::relaxed(model, &most, lower, seed, steps));
         let fresh = found.unwrap_or_else(|| {
             model.cap.copy_from_slice(&most);
             solve::balanced(model, None, seed, self.steps)

@@ -37,7 +37,7 @@ fn equal(level: Level, of: (u64, u64)) -> bool {
 }
 
 proptest! {
-    #![proptest_config(cases(2_000))]
+    #![proptest_config(cases(1_000))]
 
     #[test]
     fn caps_are_raised_to_the_least_level_and_no_further(seed in any::<u64>(), to_cpu in any::<bool>()) {
@@ -86,7 +86,6 @@ proptest! {
         }
     }
 }
-
 
 #[test]
 fn three_named_instances_that_three_percent_refuses_are_raised_to_the_known_least() {

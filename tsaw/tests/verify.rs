@@ -18,9 +18,7 @@ fn accepted_changes(graph: &TaskGraph, cluster: &Cluster, plan: &Plan) -> Vec<St
         let mut forged = plan.certificate.clone();
         change(&mut forged);
         // A change that changes nothing is no change.
-        if forged != plan.certificate
-            && verify(graph, cluster, &plan.placement, &forged).is_ok()
-        {
+        if forged != plan.certificate && verify(graph, cluster, &plan.placement, &forged).is_ok() {
             accepted.push(what.to_owned());
         }
     };

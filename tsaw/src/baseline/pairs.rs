@@ -94,7 +94,10 @@ impl<'a> Packing<'a> {
         let row = |item: usize| self.items.rows[item].iter();
         let between = row(a).find(|(other, _)| *other == b).map_or(0, |&(_, rate)| rate);
         let inside = |item: usize, bin: usize| -> i64 {
-            row(item).filter(|(other, _)| self.bin[*other] == Some(bin)).map(|&(_, rate)| rate).sum()
+            row(item)
+                .filter(|(other, _)| self.bin[*other] == Some(bin))
+                .map(|&(_, rate)| rate)
+                .sum()
         };
         let kept: Vec<(i64, i64)> =
             candidates.iter().map(|&bin| (inside(a, bin), inside(b, bin))).collect();
@@ -127,7 +130,8 @@ impl<'a> Packing<'a> {
     fn least_with_room(&self) -> Option<usize> {
         let open = (0..self.bins.len()).filter(|&bin| self.bins[bin].accepts(1, 0));
         let open = open.min_by_key(|&bin| self.bins[bin].load);
-        let full = || (0..self.bins.len()).filter(|&bin| self.bins[bin].count < self.bins[bin].max_count);
+        let full =
+            || (0..self.bins.len()).filter(|&bin| self.bins[bin].count < self.bins[bin].max_count);
         open.or_else(|| full().min_by_key(|&bin| self.bins[bin].load))
     }
 
@@ -157,8 +161,10 @@ impl<'a> Packing<'a> {
                 let same = row.filter(|(other, _)| self.bin[*other] == self.bin[item]);
                 same.map(|&(_, rate)| rate).sum()
             };
-            let crowded = |item: &usize| self.bin[*item].is_some_and(|bin| self.bins[bin].count > 1);
-            let Some(item) = (0..self.bin.len()).filter(crowded).min_by_key(|&item| kept(item)) else {
+            let crowded =
+                |item: &usize| self.bin[*item].is_some_and(|bin| self.bins[bin].count > 1);
+            let Some(item) = (0..self.bin.len()).filter(crowded).min_by_key(|&item| kept(item))
+            else {
                 return;
             };
             self.remove(item);

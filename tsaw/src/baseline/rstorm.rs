@@ -39,12 +39,14 @@ pub fn rstorm(graph: &TaskGraph, cluster: &Cluster) -> Result<Placement, Schedul
                 let part = (need as f64 - left as f64) / (left as f64 + 1.0);
                 part * part
             };
-            let apart = match cluster.nodes()[last.index()].rack == cluster.nodes()[id.index()].rack {
+            let apart = match cluster.nodes()[last.index()].rack == cluster.nodes()[id.index()].rack
+            {
                 _ if id == last => 0.0,
                 true => 0.25,
                 false => 1.0,
             };
-            let squared = part(needs.cpu, cpu) + mem.map_or(0.0, |mem| part(needs.mem, mem)) + apart;
+            let squared =
+                part(needs.cpu, cpu) + mem.map_or(0.0, |mem| part(needs.mem, mem)) + apart;
             if best.is_none_or(|(least, _)| squared < least) {
                 best = Some((squared, id));
             }

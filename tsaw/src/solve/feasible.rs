@@ -39,13 +39,16 @@ pub(super) fn attempt(model: &Model<'_>, rng: &mut SplitMix64, steps: &mut Steps
             exact::Outcome::OutOfSteps => {}
         }
         if model.units() * model.nodes() <= anneal::TABLE {
-            let schedule = anneal::Schedule { trials: ATTEMPT / 3, heat: 0.1, strictness: 1e3 };
-            let found = anneal::anneal(model, &best, schedule, rng, steps);
-            if found.excess(model) < best.excess(model) {
-                best = found;
-            }
-            if best.excess(model) == 0 {
-                return Attempt::Found(best);
+            // So strict that the cost is no matter, and warm enough for a part of a unit.
+            let schedule = anneal::Schedule { trials: ATTEMPT / 4, heat: 3e2, strictness: 1e3 };
+            for _ in 0..3 {
+                let found = anneal::anneal(model, &best, schedule, rng, steps);
+                if found.excess(model) < best.excess(model) {
+                    best = found;
+                }
+                if best.excess(model) == 0 {
+                    return Attempt::Found(best);
+                }
             }
         }
         match exact::any(model, steps) {

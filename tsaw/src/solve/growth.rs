@@ -10,7 +10,11 @@ use crate::steps::Steps;
 
 /// Grows every node in turn and leaves no unit over. `chance` makes the first units of the nodes
 /// random; without it they are the strongest.
-pub(super) fn grow(model: &Model<'_>, chance: Option<&mut SplitMix64>, steps: &mut Steps) -> Vec<u32> {
+pub(super) fn grow(
+    model: &Model<'_>,
+    chance: Option<&mut SplitMix64>,
+    steps: &mut Steps,
+) -> Vec<u32> {
     let mut growth = Growth::new(model, chance, None);
     for node in 0..model.nodes() {
         if !growth.fill(node, steps) {
@@ -50,11 +54,7 @@ struct Growth<'m, 'g> {
 }
 
 impl<'m, 'g> Growth<'m, 'g> {
-    fn new(
-        model: &'m Model<'g>,
-        chance: Option<&mut SplitMix64>,
-        given: Option<&[u32]>,
-    ) -> Self {
+    fn new(model: &'m Model<'g>, chance: Option<&mut SplitMix64>, given: Option<&[u32]>) -> Self {
         let units = model.units();
         let mut seeds: Vec<u32> = (0..units as u32).collect();
         match chance {

@@ -48,12 +48,18 @@ pub(crate) fn balanced(
         return best;
     }
     // Sizes are tight: first keep the limits, then look at the cost.
-    match feasible::attempt(model, &mut rng, steps) {
-        feasible::Attempt::Found(state) => best = improved(model, state, &mut rng, steps),
-        feasible::Attempt::Failed(state) | feasible::Attempt::Impossible(state) if worth(model, &state) < worth(model, &best) => {
-            best = state;
+    for _ in 0..3 {
+        match feasible::attempt(model, &mut rng, steps) {
+            feasible::Attempt::Found(state) => return improved(model, state, &mut rng, steps),
+            feasible::Attempt::Impossible(state) => {
+                return if worth(model, &state) < worth(model, &best) { state } else { best };
+            }
+            feasible::Attempt::Failed(state) => {
+                if worth(model, &state) < worth(model, &best) {
+                    best = state;
+                }
+            }
         }
-        _ => {}
     }
     best
 }
@@ -99,9 +105,8 @@ pub(crate) fn relaxed(
     let mut rng = SplitMix64::new(seed);
     let asked = model.cap.clone();
     let half = steps.left() / 2;
-    let (level, state) = steps.lend(half, |steps| {
-        feasible::least_level(model, &asked, most, lower, &mut rng, steps)
-    })?;
+    let (level, state) = steps
+        .lend(half, |steps| feasible::least_level(model, &asked, most, lower, &mut rng, steps))?;
     for (node, cap) in model.cap.iter_mut().enumerate() {
         *cap = asked[node].max(feasible::cap_at(level, model.node_cpu[node])).min(most[node]);
     }

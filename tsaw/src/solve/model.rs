@@ -10,7 +10,12 @@ use crate::{Cluster, Distance, NodeId, Placement, TaskGraph};
 #[derive(Clone, Debug)]
 pub(crate) enum Costs {
     Flat,
-    Racks { same: i64, cross: i64, rack: Vec<u32>, racks: usize },
+    Racks {
+        same: i64,
+        cross: i64,
+        rack: Vec<u32>,
+        racks: usize,
+    },
     /// Row by row.
     Matrix(Vec<i64>),
 }
@@ -216,7 +221,11 @@ impl<'a> Model<'a> {
             _ if a == b => 0,
             Costs::Flat => 1,
             Costs::Racks { same, cross, rack, .. } => {
-                if rack[a] == rack[b] { *same } else { *cross }
+                if rack[a] == rack[b] {
+                    *same
+                } else {
+                    *cross
+                }
             }
             Costs::Matrix(all) => all[a * self.nodes() + b],
         }
@@ -306,8 +315,7 @@ fn costs(cluster: &Cluster, node_of: &[NodeId]) -> Costs {
             let mut names: Vec<u32> = node_of.iter().map(of).collect();
             names.sort_unstable();
             names.dedup();
-            let rack =
-                node_of.iter().map(|id| names.partition_point(|name| *name < of(id)) as u32);
+            let rack = node_of.iter().map(|id| names.partition_point(|name| *name < of(id)) as u32);
             let (same, cross) = (i64::from(*same), i64::from(*cross));
             Costs::Racks { same, cross, rack: rack.collect(), racks: names.len() }
         }

@@ -58,7 +58,8 @@ fn best_move(search: &mut Search<'_, '_>, unit: usize, even: bool) -> Option<usi
             break;
         }
         let Some(delta) = search.weigh(unit, to) else { continue };
-        if best.is_none_or(|(least, _)| delta < least) {
+        let emptier = |other: usize| even && search.state.is_emptier(model, unit, to, other);
+        if best.is_none_or(|(least, at)| delta < least || (delta == least && emptier(at))) {
             best = Some((delta, to));
         }
     }

@@ -118,7 +118,13 @@ impl State {
             - self.broken(model, b.0)
     }
 
-    pub(super) fn spread_change(&self, model: &Model<'_>, unit: usize, from: usize, to: usize) -> i64 {
+    pub(super) fn spread_change(
+        &self,
+        model: &Model<'_>,
+        unit: usize,
+        from: usize,
+        to: usize,
+    ) -> i64 {
         let mut change = 0;
         for &(group, count) in model.spreads_of(unit) {
             let limit = model.spread_limit[group as usize];
@@ -140,6 +146,16 @@ impl State {
         }
         let full = |load: i64, other: usize| i128::from(load) * i128::from(model.node_cpu[other]);
         full(b.cpu + model.cpu[unit], from) < full(a.cpu, to)
+    }
+
+    /// True if `a` is less full than `b`, or, for a unit without CPU, has fewer tasks.
+    pub(crate) fn is_emptier(&self, model: &Model<'_>, unit: usize, a: usize, b: usize) -> bool {
+        let (of_a, of_b) = (&self.nodes[a], &self.nodes[b]);
+        if model.cpu[unit] == 0 {
+            return of_a.tasks < of_b.tasks;
+        }
+        let full = |load: i64, other: usize| i128::from(load) * i128::from(model.node_cpu[other]);
+        full(of_a.cpu, b) < full(of_b.cpu, a)
     }
 
     pub(crate) fn apply(&mut self, model: &Model<'_>, unit: usize, to: usize, links: &Links) {

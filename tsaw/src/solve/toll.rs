@@ -29,9 +29,7 @@ impl Toll {
     ) -> Self {
         let mut homes: Vec<Home> = vec![Vec::new(); model.units()];
         let mut size = vec![(0, 0); model.units()];
-        for ((task, &unit), &at) in
-            graph.tasks.iter().zip(model.unit_of()).zip(standing.nodes())
-        {
+        for ((task, &unit), &at) in graph.tasks.iter().zip(model.unit_of()).zip(standing.nodes()) {
             let (node, bytes) = (model.number(at), task.state_bytes.cast_signed());
             let home = &mut homes[unit as usize];
             match home.iter_mut().find(|(other, _, _)| *other == node) {

@@ -17,8 +17,11 @@ pub(super) fn verify(
     let peak = peak_bound(cluster, &groups, &alive);
     same_level("peak_lower_bound", certificate.peak_lower_bound, peak)?;
     let largest = certificate.caps.iter().copied().max().unwrap_or(0);
-    let cut = around_groups(graph, &groups, &certificate.caps)
-        .max(all_to_all(graph, largest, alive.len() as u64));
+    let cut = around_groups(graph, &groups, &certificate.caps).max(all_to_all(
+        graph,
+        largest,
+        alive.len() as u64,
+    ));
     same("cut_lower_bound", &certificate.cut_lower_bound, &cut)?;
     let mut nearest = None;
     for (index, &a) in alive.iter().enumerate() {
@@ -59,7 +62,8 @@ impl Group {
     /// Every group, by its first task.
     fn all(graph: &TaskGraph, cluster: &Cluster) -> BTreeMap<TaskId, Self> {
         let mut groups: BTreeMap<TaskId, Self> = BTreeMap::new();
-        let with = |keep: &dyn Fn(&NodeId) -> bool| -> Nodes { cluster.alive().filter(keep).collect() };
+        let with =
+            |keep: &dyn Fn(&NodeId) -> bool| -> Nodes { cluster.alive().filter(keep).collect() };
         let sources = with(&|node| cluster.nodes()[node.0 as usize].has_source);
         for (index, needs) in graph.tasks().iter().enumerate() {
             let task = TaskId(index as u32);
@@ -89,11 +93,7 @@ impl Group {
     }
 }
 
-fn peak_bound(
-    cluster: &Cluster,
-    groups: &BTreeMap<TaskId, Group>,
-    alive: &[NodeId],
-) -> (u64, u64) {
+fn peak_bound(cluster: &Cluster, groups: &BTreeMap<TaskId, Group>, alive: &[NodeId]) -> (u64, u64) {
     let cpu = |node: &NodeId| cluster.nodes()[node.0 as usize].cpu;
     let mut bound = (0_u64, 1_u64);
     let mut raise = |load: u64, cpu: u64| {
@@ -105,8 +105,11 @@ fn peak_bound(
     let all: Nodes = alive.iter().copied().collect();
     let sources: Nodes =
         alive.iter().copied().filter(|node| cluster.nodes()[node.0 as usize].has_source).collect();
-    let pinned: BTreeSet<&Nodes> =
-        groups.values().filter(|group| group.pinned).filter_map(|group| group.allowed.as_ref()).collect();
+    let pinned: BTreeSet<&Nodes> = groups
+        .values()
+        .filter(|group| group.pinned)
+        .filter_map(|group| group.allowed.as_ref())
+        .collect();
     let others = pinned.iter().filter(|set| ***set != all && ***set != sources).count();
     let compare = others + 2 <= crate::bounds::MAX_SETS_COMPARED;
     let mut demands: BTreeMap<&Nodes, u64> = BTreeMap::new();
@@ -134,7 +137,8 @@ fn peak_bound(
         raise(group.cpu, best.max(1));
     }
     // Of j · k + 1 groups one node holds j + 1.
-    let mut sizes: Vec<u64> = groups.values().map(|group| group.cpu).filter(|&cpu| cpu > 0).collect();
+    let mut sizes: Vec<u64> =
+        groups.values().map(|group| group.cpu).filter(|&cpu| cpu > 0).collect();
     sizes.sort_unstable();
     sizes.reverse();
     let largest = alive.iter().map(cpu).max().unwrap_or(1);

@@ -63,11 +63,9 @@ fn verify_nodes(
     for (&node, &(cpu, mem, outside)) in &held {
         let of = &cluster.nodes()[node.0 as usize];
         let cap = caps.get(node.0 as usize).copied().unwrap_or(0);
-        for (what, used, limit) in [
-            ("CPU", cpu, Some(cap)),
-            ("memory", mem, of.mem),
-            ("bandwidth", outside, of.bandwidth),
-        ] {
+        for (what, used, limit) in
+            [("CPU", cpu, Some(cap)), ("memory", mem, of.mem), ("bandwidth", outside, of.bandwidth)]
+        {
             if let Some(limit) = limit.filter(|&limit| used > limit) {
                 return Err(Mismatch::Node { node, what, used, limit });
             }
@@ -94,11 +92,7 @@ pub(super) fn asked(graph: &TaskGraph, cluster: &Cluster) -> Vec<u64> {
 }
 
 /// The asked caps, or what the fullest node's level comes to where that is more.
-pub(super) fn raised(
-    cluster: &Cluster,
-    asked: &[u64],
-    loads: &BTreeMap<NodeId, u64>,
-) -> Vec<u64> {
+pub(super) fn raised(cluster: &Cluster, asked: &[u64], loads: &BTreeMap<NodeId, u64>) -> Vec<u64> {
     let mut caps = asked.to_vec();
     for (full, &load) in loads {
         let full = u128::from(cluster.nodes()[full.0 as usize].cpu);

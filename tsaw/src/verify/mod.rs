@@ -7,7 +7,9 @@ mod limits;
 
 use std::collections::BTreeMap;
 
-use crate::{BuildError, Certificate, Cluster, Distance, LoadStats, NodeId, Placement, TaskGraph, TaskId};
+use crate::{
+    BuildError, Certificate, Cluster, Distance, LoadStats, NodeId, Placement, TaskGraph, TaskId,
+};
 
 /// What is wrong with a placement or its certificate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -164,9 +166,8 @@ fn verify_load(
     let cpu = |node: &NodeId| u128::from(cluster.nodes()[node.0 as usize].cpu);
     let cluster_cpu: u128 = measured.loads.keys().map(cpu).sum();
     let demand: u128 = graph.tasks().iter().map(|task| u128::from(task.cpu)).sum();
-    let starved = |(node, load): &(&NodeId, &u64)| {
-        u128::from(**load) * cluster_cpu * 2 < demand * cpu(node)
-    };
+    let starved =
+        |(node, load): &(&NodeId, &u64)| u128::from(**load) * cluster_cpu * 2 < demand * cpu(node);
     let starved = measured.loads.iter().filter(starved).count() as u32;
     same("starved_nodes", &certificate.starved_nodes, &starved)
 }

@@ -27,7 +27,8 @@ impl Random {
 
     pub fn next(&mut self) -> u64 {
         // Knuth's MMIX generator, its high bits mixed in.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 ^ (self.0 >> 29)
     }
 
@@ -77,7 +78,13 @@ impl Case {
         let components = 1 + r.below(4) as usize;
         let tasks = (0..n)
             .map(|_| CaseTask {
-                cpu: if zero_cpu { 0 } else if equal_cpu { 10 } else { r.below(30) },
+                cpu: if zero_cpu {
+                    0
+                } else if equal_cpu {
+                    10
+                } else {
+                    r.below(30)
+                },
                 mem: r.below(10),
                 bytes: r.below(100),
                 source: kinds.limits && r.one_in(12),
@@ -175,7 +182,9 @@ impl Case {
     pub fn graph(&self) -> TaskGraph {
         let mut builder = TaskGraphBuilder::new();
         let components: Vec<_> = (0..4)
-            .map(|c| builder.component(&format!("c{c}"), if c == 0 { Kind::Spout } else { Kind::Bolt }))
+            .map(|c| {
+                builder.component(&format!("c{c}"), if c == 0 { Kind::Spout } else { Kind::Bolt })
+            })
             .collect();
         for task in &self.tasks {
             let id = builder.task(components[task.component], task.cpu);
@@ -250,8 +259,7 @@ impl Case {
         let each = (0..self.tasks.len())
             .all(|task| on(task).alive && (!self.tasks[task].source || on(task).has_source));
         let together = self.together.iter().all(|&(a, b)| place[a] == place[b]);
-        let pinned =
-            self.pins.iter().all(|(task, nodes)| nodes.contains(&(place[*task] as u32)));
+        let pinned = self.pins.iter().all(|(task, nodes)| nodes.contains(&(place[*task] as u32)));
         let spread = self.spreads.iter().all(|(members, most)| {
             (0..k).all(|node| {
                 members.iter().filter(|&&task| place[task] == node).count() <= *most as usize
@@ -263,7 +271,8 @@ impl Case {
     fn node_keeps(&self, place: &[usize], node: usize) -> bool {
         let mem: u64 =
             (0..place.len()).filter(|&t| place[t] == node).map(|t| self.tasks[t].mem).sum();
-        let crossing = |&&(a, b, _): &&(usize, usize, i64)| (place[a] == node) != (place[b] == node);
+        let crossing =
+            |&&(a, b, _): &&(usize, usize, i64)| (place[a] == node) != (place[b] == node);
         let outside: i64 = self.streams.iter().filter(crossing).map(|stream| stream.2).sum();
         self.nodes[node].mem.is_none_or(|limit| mem <= limit)
             && self.nodes[node].bandwidth.is_none_or(|limit| outside.unsigned_abs() <= limit)
