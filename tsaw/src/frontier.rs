@@ -66,10 +66,10 @@ impl Frontier {
                 let class = self.ties.entry(gain).or_default();
                 class.insert((cpu(task), task));
                 while self.heap.peek().is_some_and(|&(next, _)| next == gain) {
-                    if let Some((_, Reverse(task))) = self.heap.pop() {
-                        if live(task) == Some(gain) {
-                            class.insert((cpu(task), task));
-                        }
+                    if let Some((_, Reverse(task))) = self.heap.pop()
+                        && live(task) == Some(gain)
+                    {
+                        class.insert((cpu(task), task));
                     }
                 }
             } else {

@@ -40,6 +40,11 @@ pub fn small() -> Result<Vec<Instance>, BuildError> {
     [wc8, sol8, linear, diamond, star, processing].iter().map(|make| make()).collect()
 }
 
+/// A number of pairs of tasks, which is small.
+fn count(pairs: usize) -> i64 {
+    i64::try_from(pairs).unwrap_or(i64::MAX)
+}
+
 /// Collects components with equal tasks, and all-to-all streams between them.
 #[derive(Default)]
 struct Topology {
@@ -65,7 +70,7 @@ impl Topology {
 
     /// `rate` tuples a second by shuffle grouping: to each pair its part, rounded, a half to even.
     fn shuffle(&mut self, from: usize, to: usize, rate: i64) {
-        let pairs = (self.tasks[from].len() * self.tasks[to].len()) as i64;
+        let pairs = count(self.tasks[from].len() * self.tasks[to].len());
         let (whole, left) = (rate / pairs, rate % pairs);
         let up = 2 * left > pairs || (2 * left == pairs && whole % 2 == 1);
         let part = whole + i64::from(up);
@@ -254,12 +259,12 @@ pub fn layered_dag(tasks: u32, seed: u64) -> Result<TaskGraph, BuildError> {
             let forward = rng.below(4) == 0;
             let (senders, receivers) = (&members[from], &members[index]);
             if forward && senders.len() == receivers.len() {
-                let part = (rate / receivers.len() as i64).max(1);
+                let part = (rate / count(receivers.len())).max(1);
                 for (&a, &b) in senders.iter().zip(receivers) {
                     builder.stream(a, b, part);
                 }
             } else {
-                let pairs = (senders.len() * receivers.len()) as i64;
+                let pairs = count(senders.len() * receivers.len());
                 for &a in senders {
                     for &b in receivers {
                         builder.stream(a, b, (rate / pairs).max(1));

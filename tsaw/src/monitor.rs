@@ -51,7 +51,6 @@ impl Counter {
             return Err(MonitorError::Reset { now: count, last });
         }
         let sum = self.samples.back().map_or(0, |&(_, sum)| sum);
-        // At most 2⁶⁴ samples of at most 2¹²⁸ / 2⁶⁴; a sum that long saturates.
         let more = u128::from(count - last) * u128::from(times);
         self.samples.push_back((now, sum.saturating_add(more)));
         self.last = Some((now, count));

@@ -138,10 +138,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// The steps that `None` stands for: 600 000, and 60 for each task and each stream.
+    /// The steps that `None` stands for: two million, and 60 for each task and each stream.
     #[must_use]
     pub fn default_steps(graph: &crate::TaskGraph) -> u64 {
-        600_000 + 60 * (graph.len() + 2 * graph.pair_count()) as u64
+        2_000_000 + 60 * (graph.len() + 2 * graph.pair_count()) as u64
     }
 
     /// Algorithm 1 of the paper.

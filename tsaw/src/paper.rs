@@ -82,7 +82,7 @@ impl<'a> Growth<'a> {
         match options.order {
             NodeOrder::Input => {}
             NodeOrder::CapacityDescending => {
-                order.sort_by_key(|id| std::cmp::Reverse(node(id).cpu))
+                order.sort_by_key(|id| std::cmp::Reverse(node(id).cpu));
             }
             NodeOrder::SourcesFirst => order.sort_by_key(|id| !node(id).has_source),
         }

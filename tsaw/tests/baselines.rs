@@ -1,6 +1,7 @@
 //! The comparators do what their sources say, with the known defects mended.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
 
 mod common;
 

@@ -2,6 +2,7 @@
 //! those of the table in the README.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
 
 use tsaw::{
     BuildError, Cluster, Decision, Kind, Node, NodeId, OnInfeasible, Options, Placement, Plan,

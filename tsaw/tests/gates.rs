@@ -2,6 +2,7 @@
 //! itself, and how still a rescheduling stays as weights drift.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
 
 mod common;
 
@@ -11,8 +12,14 @@ use tsaw::{
 };
 
 /// The best cut of 100 runs of 200 000 steps of [`annealed`] at seed 1 and ε = 10 %.
-const ANNEALED: [(&str, i64); 6] =
-    [("wc8", 0), ("sol8", 0), ("linear", 0), ("diamond", 0), ("star", 0), ("processing", 0)];
+const ANNEALED: [(&str, i64); 6] = [
+    ("wc8", 91_303),
+    ("sol8", 139_880),
+    ("linear", 159_018),
+    ("diamond", 439_956),
+    ("star", 325_876),
+    ("processing", 164_457),
+];
 
 /// Plain annealing with the Metropolis rule over moves and swaps; load over the cap costs a
 /// penalty. Returns the least cut within the cap over all runs.

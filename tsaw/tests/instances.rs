@@ -1,5 +1,8 @@
 //! The named instances are built exactly: check sums, and what is known of them.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
+
 use tsaw::{Cluster, Kind, baseline, instances, loads, sigma, traffic};
 
 fn sums(graph: &tsaw::TaskGraph) -> (usize, usize, u64, i64) {

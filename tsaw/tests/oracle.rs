@@ -1,6 +1,9 @@
 //! The answers on small instances against two oracles that know nothing of the solver: all
 //! placements one after the other, and an integer program.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
+
 mod common;
 
 use common::{Case, Kinds, cases, places};

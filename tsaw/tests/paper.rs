@@ -1,6 +1,7 @@
 //! Algorithm 1: the fast one against one that follows the text step by step, in O(tasks² · nodes).
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
 
 mod common;
 

@@ -1,6 +1,7 @@
 //! Properties named after what they prove. `PROPTEST_CASES` scales the number of cases.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
 
 mod common;
 
@@ -131,8 +132,8 @@ proptest! {
             name.swap(last, r.below(last as u64 + 1) as usize);
         }
         let mut permuted = case.clone();
-        for node in 0..k {
-            permuted.nodes[name[node]] = case.nodes[node];
+        for (node, &name) in case.nodes.iter().zip(&name) {
+            permuted.nodes[name] = *node;
         }
         for pin in &mut permuted.pins {
             pin.1 = pin.1.iter().map(|&node| name[node as usize] as u32).collect();
@@ -250,9 +251,9 @@ proptest! {
         }
         let weights: Vec<i64> = case.tasks.iter().map(|_| 1 + r.below(9) as i64).collect();
         for a in 0..case.tasks.len() {
-            for b in 0..case.tasks.len() {
+            for (b, &weight) in weights.iter().enumerate() {
                 if case.tasks[b].component == case.tasks[a].component + 1 {
-                    case.streams.push((a, b, weights[b]));
+                    case.streams.push((a, b, weight));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Raised caps: to the least level there is, and no further.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
 
 mod common;
 

@@ -1,6 +1,7 @@
 //! Trigger, gate and monitor.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
 
 use tsaw::{
     BuildError, Cluster, Decision, Kind, Monitor, MonitorError, Node, NodeId, OnInfeasible,

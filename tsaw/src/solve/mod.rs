@@ -22,6 +22,9 @@ use crate::Level;
 use crate::rng::SplitMix64;
 use crate::steps::Steps;
 
+/// The most searches for a placement that breaks nothing.
+const ATTEMPTS: u32 = 12;
+
 /// Trials of an annealing for each unit.
 const TRIALS: u64 = 1_200;
 
@@ -48,7 +51,7 @@ pub(crate) fn balanced(
         return best;
     }
     // Sizes are tight: first keep the limits, then look at the cost.
-    for _ in 0..3 {
+    for _ in 0..ATTEMPTS {
         match feasible::attempt(model, &mut rng, steps) {
             feasible::Attempt::Found(state) => return improved(model, state, &mut rng, steps),
             feasible::Attempt::Impossible(state) => {
@@ -85,10 +88,11 @@ fn improved(model: &Model<'_>, start: State, rng: &mut SplitMix64, steps: &mut S
     search.descend(true);
     best = search.state;
     let (excess, cost) = worth(model, &best);
-    if excess == 0 && exact::is_tiny(model) {
-        if let exact::Outcome::Found(place) = exact::best(model, steps, cost) {
-            best = State::new(model, place);
-        }
+    if excess == 0
+        && exact::is_tiny(model)
+        && let exact::Outcome::Found(place) = exact::best(model, steps, cost)
+    {
+        best = State::new(model, place);
     }
     best
 }

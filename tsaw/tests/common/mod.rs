@@ -4,6 +4,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses a part")]
 #![allow(missing_debug_implementations, missing_docs, reason = "helpers of tests")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
 
 use tsaw::{Cluster, Distance, Kind, Node, NodeId, Placement, TaskGraph, TaskGraphBuilder, TaskId};
 
@@ -167,14 +168,12 @@ impl Case {
             0 => Distance::Flat,
             1 => Distance::Racks { same: 1 + r.below(2) as u32, cross: 2 + r.below(4) as u32 },
             _ => {
-                let mut rows = vec![vec![0; k]; k];
-                for a in 0..k {
-                    for b in 0..a {
-                        rows[a][b] = 1 + r.below(5) as u32;
-                        rows[b][a] = rows[a][b];
-                    }
-                }
-                Distance::Matrix(rows)
+                let some: Vec<u32> = (0..k * k).map(|_| 1 + r.below(5) as u32).collect();
+                let far = |a: usize, b: usize| match a == b {
+                    true => 0,
+                    false => some[a.max(b) * k + a.min(b)],
+                };
+                Distance::Matrix((0..k).map(|a| (0..k).map(|b| far(a, b)).collect()).collect())
             }
         };
     }
