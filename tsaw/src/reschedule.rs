@@ -197,7 +197,7 @@ impl Work<'_> {
         let renamed = self.start(model, &renamed);
         let (far, far_toll) = self.descend(model, standing, renamed);
         let worth = |state: &State, toll: &Toll| {
-            (state.excess(model), state.cost(model) + toll.due(), toll.moves)
+            (state.excess(model), i128::from(state.cost(model)) + toll.due(), toll.moves)
         };
         let better = worth(&far, &far_toll) < worth(&near, &near_toll);
         if far_toll.within_budget() && (better || !near_toll.within_budget()) { far } else { near }

@@ -25,7 +25,7 @@ fn to_the_letter(graph: &TaskGraph, sources: &[bool], stop: Stop, target: Target
     };
     let spout = |t: usize| graph.kind(TaskId(t as u32)) == Some(Kind::Spout);
     let mut at = vec![k - 1; n];
-    for x in 0..k - 1 {
+    for (x, &source) in sources.iter().enumerate().take(k - 1) {
         let left = |at: &[usize]| (0..n).filter(|&t| at[t] == k - 1).collect::<Vec<_>>();
         let mut mine: Vec<usize> = Vec::new();
         // The target as a fraction (aim / parts).
@@ -49,7 +49,7 @@ fn to_the_letter(graph: &TaskGraph, sources: &[bool], stop: Stop, target: Target
             let chosen = associated.copied().min_by_key(|&t| (-gain(t), off(t), t)).or_else(|| {
                 let spouts = last.iter().copied().find(|&t| spout(t));
                 let bolts = last.iter().copied().find(|&t| !spout(t));
-                if sources[x] { spouts.or(bolts) } else { bolts.or(spouts) }
+                if source { spouts.or(bolts) } else { bolts.or(spouts) }
             });
             let Some(chosen) = chosen else { break };
             let over = (load + cpu(chosen)) * parts > aim;

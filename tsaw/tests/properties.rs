@@ -386,6 +386,25 @@ fn nothing_overflows_and_nothing_aborts() {
             assert_eq!(verify(&graph, &wide, &plan.placement, &plan.certificate), Ok(()));
         }
     }
+    // A price of moves over all traffic, for a group of many tasks; caps that sum to 2⁶⁴.
+    let mut builder = TaskGraphBuilder::new();
+    let component = builder.component("c", Kind::Bolt);
+    for _ in 0..100 {
+        builder.task(component, 1 << 41);
+    }
+    (1..50).for_each(|task| builder.colocate(TaskId(0), TaskId(task)));
+    builder.stream(TaskId(0), TaskId(99), 1 << 60);
+    let graph = builder.build().unwrap();
+    let standing = Placement::new((0..100).map(|task| NodeId(task % 2)).collect());
+    let priced = Options::default().with_min_gain_per_move(u64::MAX);
+    let cluster = Cluster::uniform(2, 1 << 47).unwrap().with_imbalance(1.0).unwrap();
+    let plan = reschedule(&graph, &cluster, &standing, &priced).unwrap();
+    assert_eq!(verify(&graph, &cluster, &plan.placement, &plan.certificate), Ok(()));
+    let wide = Cluster::uniform(65_536, 1).unwrap();
+    let relaxed = Options::default().with_on_infeasible(OnInfeasible::RelaxCpu);
+    let plan = schedule(&graph, &wide, &relaxed.with_steps(100_000)).unwrap();
+    assert_eq!(verify(&graph, &wide, &plan.placement, &plan.certificate), Ok(()));
+
     let empty = TaskGraphBuilder::new().build().unwrap();
     let plan = schedule(&empty, &cluster_of(3), &Options::default()).unwrap();
     assert_eq!((plan.placement.nodes().len(), plan.certificate.empty_nodes), (0, 3));

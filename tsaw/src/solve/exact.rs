@@ -118,11 +118,12 @@ impl Tree<'_, '_> {
         let any_pins = model.sets.len() > 2 || model.set[unit] != 0 || !model.is_flat();
         let (Some(before), false) = (index.checked_sub(1), any_pins) else { return true };
         let (a, b) = (allowed[before] as usize, allowed[index] as usize);
+        let has_source = |node: usize| model.sets[1].binary_search(&(node as u32)).is_ok();
         let alike = |a: usize, b: usize| {
             model.cap[a] == model.cap[b]
                 && model.mem_cap[a] == model.mem_cap[b]
                 && model.bandwidth[a] == model.bandwidth[b]
-                && model.sets[1].contains(&(a as u32)) == model.sets[1].contains(&(b as u32))
+                && has_source(a) == has_source(b)
         };
         !(self.nodes[a].tasks == 0 && self.nodes[b].tasks == 0 && alike(a, b))
     }

@@ -16,10 +16,16 @@ pub(super) fn grow(
     steps: &mut Steps,
 ) -> Vec<u32> {
     let mut growth = Growth::new(model, chance, None);
+    let mut parts: i128 = model.cap.iter().map(|&cap| i128::from(cap)).sum();
+    let mut left: i128 = model.cpu.iter().map(|&cpu| i128::from(cpu)).sum();
     for node in 0..model.nodes() {
-        if !growth.fill(node, steps) {
+        // The node's part of the load that is not on an earlier node, times the parts.
+        let target = left * i128::from(model.cap[node]);
+        if !growth.fill(node, target, parts.max(1), steps) {
             break;
         }
+        parts -= i128::from(model.cap[node]);
+        left -= i128::from(growth.cpu[node]);
     }
     growth.rest(true, steps)
 }
@@ -51,6 +57,8 @@ struct Growth<'m, 'g> {
     seeds: Vec<u32>,
     next: usize,
     frontier: Frontier,
+    /// Units that are there from the start, by node.
+    fixed: Vec<(u32, u32)>,
 }
 
 impl<'m, 'g> Growth<'m, 'g> {
@@ -75,33 +83,32 @@ impl<'m, 'g> Growth<'m, 'g> {
             seeds,
             next: 0,
             frontier: Frontier::default(),
+            fixed: Vec::new(),
             model,
         };
         // A unit that has no choice is there from the start.
         for unit in 0..units {
-            match (given.map(|given| given[unit]), model.allowed(unit)) {
-                (Some(node), _) if node != NOWHERE => growth.put(unit, node as usize, 0),
-                (_, [only]) => growth.put(unit, *only as usize, 0),
-                _ => {}
-            }
+            let node = match (given.map(|given| given[unit]), model.allowed(unit)) {
+                (Some(node), _) if node != NOWHERE => node,
+                (_, [only]) => *only,
+                _ => continue,
+            };
+            growth.put(unit, node as usize, 0);
+            growth.fixed.push((node, unit as u32));
         }
+        growth.fixed.sort_unstable();
         growth
     }
 
     /// False if the steps have ended.
-    fn fill(&mut self, node: usize, steps: &mut Steps) -> bool {
+    fn fill(&mut self, node: usize, target: i128, parts: i128, steps: &mut Steps) -> bool {
         let round = node as u32 + 1;
         self.frontier.clear();
-        if self.cpu[node] > 0 {
-            for unit in 0..self.place.len() {
-                if self.place[unit] as usize == node {
-                    self.push_around(unit, round);
-                }
-            }
+        let start = self.fixed.partition_point(|&(at, _)| (at as usize) < node);
+        let end = self.fixed.partition_point(|&(at, _)| at as usize <= node);
+        for index in start..end {
+            self.push_around(self.fixed[index].1 as usize, round);
         }
-        let target = self.target(node);
-        let parts: i64 = self.model.cap[node..].iter().sum();
-        let parts = i128::from(parts.max(1));
         loop {
             let missing = target - i128::from(self.cpu[node]) * parts;
             if missing <= 0 {
@@ -134,13 +141,6 @@ impl<'m, 'g> Growth<'m, 'g> {
                 self.put(unit, node, round);
             }
         }
-    }
-
-    /// The node's part of the load that is not on an earlier node, times the parts.
-    fn target(&self, node: usize) -> i128 {
-        let done: i64 = self.cpu[..node].iter().sum();
-        let left = self.model.cpu.iter().sum::<i64>() - done;
-        i128::from(left) * i128::from(self.model.cap[node])
     }
 
     fn seed(&mut self, node: usize, steps: &mut Steps) -> Option<usize> {

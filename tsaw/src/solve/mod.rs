@@ -1,6 +1,7 @@
 //! The search: growth, moves, swaps and annealing over one model and one budget of steps.
 
 mod anneal;
+mod coarse;
 mod exact;
 mod feasible;
 mod growth;
@@ -25,6 +26,12 @@ use crate::steps::Steps;
 /// The most searches for a placement that breaks nothing.
 const ATTEMPTS: u32 = 12;
 
+/// Units for each node of the coarsest model.
+const COARSEST: usize = 60;
+
+/// From how many first units the coarsest model is grown.
+const GROWTHS: usize = 4;
+
 /// Trials of an annealing for each unit.
 const TRIALS: u64 = 1_200;
 
@@ -45,7 +52,7 @@ pub(crate) fn balanced(
 ) -> State {
     let mut rng = SplitMix64::new(seed);
     let given = start.is_some();
-    let start = start.unwrap_or_else(|| State::new(model, growth::grow(model, None, steps)));
+    let start = start.unwrap_or_else(|| State::new(model, first(model, &mut rng, steps)));
     let mut best = improved(model, start, &mut rng, steps);
     if worth(model, &best).0 == 0 || given {
         return best;
@@ -67,11 +74,46 @@ pub(crate) fn balanced(
     best
 }
 
+/// A first placement: by growth, of clusters where units are many.
+///
+/// The coarsest model is grown from several first units; then each finer one starts from what the
+/// coarser one came to, and is improved by moves.
+fn first(model: &Model<'_>, rng: &mut SplitMix64, steps: &mut Steps) -> Vec<u32> {
+    let few = (COARSEST * model.nodes()).max(1_000);
+    if model.units() <= few || is_small(model) {
+        return growth::grow(model, None, steps);
+    }
+    let Some((coarse, cluster)) = coarse::coarser(model, rng, steps) else {
+        return growth::grow(model, None, steps);
+    };
+    let mut place = first(&coarse, rng, steps);
+    if coarse.units() <= few {
+        let mut best = improved(&coarse, State::new(&coarse, place), rng, steps);
+        for _ in 1..GROWTHS {
+            let grown = growth::grow(&coarse, Some(rng), steps);
+            let other = improved(&coarse, State::new(&coarse, grown), rng, steps);
+            if worth(&coarse, &other) < worth(&coarse, &best) {
+                best = other;
+            }
+        }
+        place = best.place;
+    } else {
+        let mut search = Search::new(&coarse, place, steps);
+        search.descend(true);
+        place = search.state.place;
+    }
+    cluster.iter().map(|&at| place[at as usize]).collect()
+}
+
+fn is_small(model: &Model<'_>) -> bool {
+    model.units() * model.nodes() <= anneal::TABLE
+}
+
 /// Annealing for few units, then moves and swaps. Never worse than `start`.
 fn improved(model: &Model<'_>, start: State, rng: &mut SplitMix64, steps: &mut Steps) -> State {
     let units = model.units() as u64;
     let mut best = start;
-    if units > 1 && model.units() * model.nodes() <= anneal::TABLE {
+    if units > 1 && is_small(model) {
         let wanted = TRIALS * units;
         let first = best.clone();
         // Few units take few trials; then several runs cost nothing that matters.

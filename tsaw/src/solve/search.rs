@@ -29,7 +29,7 @@ impl<'m, 'g> Search<'m, 'g> {
         let mut delta = self.state.weigh(self.model, unit, to, links);
         if let Some(toll) = &self.toll {
             let moves = toll.moves(unit, self.state.place[unit], to as u32)?;
-            delta.cost += moves * toll.per_move;
+            delta.cost += i128::from(moves) * toll.per_move;
             delta.moves = moves;
         }
         Some(delta)

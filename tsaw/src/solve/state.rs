@@ -9,7 +9,8 @@ use super::model::{Costs, Model};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Delta {
     pub(crate) excess: i64,
-    pub(crate) cost: i64,
+    /// Wide enough for any price of moves.
+    pub(crate) cost: i128,
     pub(crate) moves: i64,
 }
 
@@ -92,7 +93,7 @@ impl State {
         let excess = self.replaced(model, (from, &after_from), (to, &after_to))
             + self.spread_change(model, unit, from, to);
         let cost = links.cost_at(model, unit, to) - links.cost_at(model, unit, from);
-        Delta { excess, cost, moves: 0 }
+        Delta { excess, cost: i128::from(cost), moves: 0 }
     }
 
     /// What the two nodes hold after a move.

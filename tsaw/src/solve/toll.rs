@@ -11,7 +11,7 @@ pub(crate) struct Toll {
     homes: Vec<Home>,
     size: Vec<(i64, i64)>,
     /// What a move must save, in the model's unit of cost.
-    pub(super) per_move: i64,
+    pub(super) per_move: i128,
     pub(crate) moves: i64,
     pub(crate) bytes: i64,
     max_moves: i64,
@@ -49,8 +49,7 @@ impl Toll {
         let mut toll = Self {
             homes,
             size,
-            // More than all traffic is as good as any more.
-            per_move: per_move.min(1 << 60).cast_signed(),
+            per_move: i128::from(per_move),
             moves: 0,
             bytes: 0,
             max_moves: limit(budget.max_moves),
@@ -65,8 +64,8 @@ impl Toll {
     }
 
     /// What the moves so far must save.
-    pub(crate) fn due(&self) -> i64 {
-        self.per_move.saturating_mul(self.moves)
+    pub(crate) fn due(&self) -> i128 {
+        self.per_move * i128::from(self.moves)
     }
 
     pub(crate) fn within_budget(&self) -> bool {
