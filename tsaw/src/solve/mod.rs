@@ -33,7 +33,7 @@ const COARSEST: usize = 60;
 const GROWTHS: usize = 4;
 
 /// Trials of an annealing for each unit.
-const TRIALS: u64 = 1_200;
+const TRIALS: u64 = 1_080;
 
 /// With fewer trials than half of this the annealing is run again.
 const FEW: u64 = 40_000;
@@ -53,8 +53,12 @@ pub(crate) fn balanced(
     let mut rng = SplitMix64::new(seed);
     let given = start.is_some();
     let start = start.unwrap_or_else(|| State::new(model, first(model, &mut rng, steps)));
-    let mut best = improved(model, start, &mut rng, steps);
-    if worth(model, &best).0 == 0 || given {
+    let mut best = start;
+    // Few units lose nothing by a start that looks at sizes alone, if growth broke a limit.
+    if given || !is_small(model) || best.excess(model) == 0 {
+        best = improved(model, best, &mut rng, steps);
+    }
+    if given || best.excess(model) == 0 {
         return best;
     }
     // Sizes are tight: first keep the limits, then look at the cost.
