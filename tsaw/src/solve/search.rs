@@ -1,0 +1,64 @@
+//! A placement under improvement, with what moves may cost.
+
+use super::model::Model;
+use super::state::{Delta, Links, State};
+use super::toll::Toll;
+use super::{moves, swaps};
+use crate::steps::Steps;
+
+pub(crate) struct Search<'m, 'g> {
+    pub(super) model: &'m Model<'g>,
+    pub(crate) state: State,
+    pub(super) links: Links,
+    pub(super) steps: &'m mut Steps,
+    pub(crate) toll: Option<Toll>,
+}
+
+impl<'m, 'g> Search<'m, 'g> {
+    pub(crate) fn new(model: &'m Model<'g>, place: Vec<u32>, steps: &'m mut Steps) -> Self {
+        let (state, links) = (State::new(model, place), Links::new(model));
+        Self { model, state, links, steps, toll: None }
+    }
+
+    /// What a move does; `None` if it would pass the budget.
+    pub(super) fn weigh(&self, unit: usize, to: usize) -> Option<Delta> {
+        self.weigh_with(unit, to, &self.links)
+    }
+
+    pub(super) fn weigh_with(&self, unit: usize, to: usize, links: &Links) -> Option<Delta> {
+        let mut delta = self.state.weigh(self.model, unit, to, links);
+        if let Some(toll) = &self.toll {
+            let moves = toll.moves(unit, self.state.place[unit], to as u32)?;
+            delta.cost += i128::from(moves) * toll.per_move;
+            delta.moves = moves;
+        }
+        Some(delta)
+    }
+
+    pub(super) fn apply(&mut self, unit: usize, to: usize) {
+        self.book(unit, to);
+        self.state.apply(self.model, unit, to, &self.links);
+    }
+
+    pub(super) fn apply_with(&mut self, unit: usize, to: usize, links: &Links) {
+        self.book(unit, to);
+        self.state.apply(self.model, unit, to, links);
+    }
+
+    fn book(&mut self, unit: usize, to: usize) {
+        if let Some(toll) = &mut self.toll {
+            toll.book(unit, self.state.place[unit], to as u32);
+        }
+    }
+
+    /// Moves and swaps until neither helps or the steps end. `even` also moves what costs the
+    /// same and makes loads evener.
+    pub(crate) fn descend(&mut self, even: bool) {
+        loop {
+            moves::descend(self, even);
+            if !swaps::descend(self) {
+                return;
+            }
+        }
+    }
+}

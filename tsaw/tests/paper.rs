@@ -1,0 +1,203 @@
+//! Algorithm 1: the fast one against one that follows the text step by step, in O(tasks² · nodes).
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::cast_possible_wrap, clippy::cast_sign_loss, reason = "small numbers")]
+
+mod common;
+
+use common::{Case, Kinds, Random, cases, places};
+use proptest::prelude::*;
+use tsaw::{
+    Cluster, Kind, Node, NodeOrder, Options, SeedRule, Stop, Target, TaskGraph, TaskGraphBuilder,
+    TaskId, instances, loads, schedule, verify,
+};
+
+const FREE: Kinds = Kinds { limits: false, distances: false };
+
+/// Steps 1 to 7 with the first task as seed, in the words of the paper.
+fn to_the_letter(graph: &TaskGraph, sources: &[bool], stop: Stop, target: Target) -> Vec<usize> {
+    let (n, k) = (graph.len(), sources.len());
+    let cpu = |t: usize| i128::from(graph.tasks()[t].cpu);
+    let total: i128 = (0..n).map(cpu).sum();
+    let rate = |a: usize, b: usize| -> i64 {
+        let streams = graph.neighbours(TaskId(a as u32));
+        streams.filter(|(other, _)| other.0 as usize == b).map(|(_, rate)| rate).sum()
+    };
+    let spout = |t: usize| graph.kind(TaskId(t as u32)) == Some(Kind::Spout);
+    let mut at = vec![k - 1; n];
+    for (x, &source) in sources.iter().enumerate().take(k - 1) {
+        let left = |at: &[usize]| (0..n).filter(|&t| at[t] == k - 1).collect::<Vec<_>>();
+        let mut mine: Vec<usize> = Vec::new();
+        // The target as a fraction (aim / parts).
+        let (aim, parts) = match target {
+            Target::RemainingIdeal => (left(&at).iter().map(|&t| cpu(t)).sum(), (k - x) as i128),
+            _ => (total, k as i128),
+        };
+        loop {
+            let load: i128 = mine.iter().map(|&t| cpu(t)).sum();
+            if !mine.is_empty() && load * parts >= aim {
+                break;
+            }
+            let last = left(&at);
+            let associated = last.iter().filter(|&&t| mine.iter().any(|&m| rate(t, m) > 0));
+            let gain = |t: usize| -> i64 {
+                let to: i64 = mine.iter().map(|&m| rate(t, m)).sum();
+                let from: i64 = last.iter().filter(|&&o| o != t).map(|&o| rate(t, o)).sum();
+                to - from
+            };
+            let off = |t: usize| ((load + cpu(t)) * parts - aim).abs();
+            let chosen = associated.copied().min_by_key(|&t| (-gain(t), off(t), t)).or_else(|| {
+                let spouts = last.iter().copied().find(|&t| spout(t));
+                let bolts = last.iter().copied().find(|&t| !spout(t));
+                if source { spouts.or(bolts) } else { bolts.or(spouts) }
+            });
+            let Some(chosen) = chosen else { break };
+            let over = (load + cpu(chosen)) * parts > aim;
+            let refused = match stop {
+                Stop::Under => over,
+                Stop::Nearest => over && off(chosen) > (load * parts - aim).abs(),
+                _ => false,
+            };
+            if refused && !mine.is_empty() {
+                break;
+            }
+            at[chosen] = x;
+            mine.push(chosen);
+        }
+    }
+    at
+}
+
+fn options(stop: Stop, target: Target) -> Options {
+    Options::paper().with_seed_rule(SeedRule::FirstId).with_stop(stop).with_target(target)
+}
+
+proptest! {
+    #![proptest_config(cases(4_000))]
+
+    #[test]
+    fn the_fast_growth_is_the_literal_one(seed in any::<u64>(), stop in 0_usize..3, remaining in any::<bool>()) {
+        let case = Case::random(seed, 16, 5, FREE);
+        let graph = case.graph();
+        let r = &mut Random::new(seed);
+        let sources: Vec<bool> = case.nodes.iter().map(|_| r.one_in(2)).collect();
+        let node = |&has: &bool| if has { Node::new(1 << 20).with_source() } else { Node::new(1 << 20) };
+        let cluster = Cluster::new(sources.iter().map(node).collect()).unwrap();
+        let stop = [Stop::Cross, Stop::Under, Stop::Nearest][stop];
+        let target = if remaining { Target::RemainingIdeal } else { Target::FixedIdeal };
+        let plan = schedule(&graph, &cluster, &options(stop, target)).unwrap();
+        prop_assert_eq!(places(&plan.placement), to_the_letter(&graph, &sources, stop, target));
+        prop_assert_eq!(verify(&graph, &cluster, &plan.placement, &plan.certificate), Ok(()));
+    }
+
+    /// Each built node passes the ideal by less than one task, so the last one lacks at most that.
+    #[test]
+    fn loads_are_within_one_task_of_the_ideal(seed in any::<u64>()) {
+        let case = Case::random(seed, 30, 6, FREE);
+        let graph = case.graph();
+        let cluster = Cluster::uniform(case.nodes.len() as u32, 1 << 20).unwrap();
+        let plan = schedule(&graph, &cluster, &Options::paper().with_seed(seed)).unwrap();
+        let loads = loads(&graph, &cluster, &plan.placement).unwrap();
+        let (k, total) = (loads.len() as u64, graph.total_cpu());
+        let most = graph.tasks().iter().map(|task| task.cpu).max().unwrap();
+        let (last, built) = loads.split_last().unwrap();
+        for load in built {
+            prop_assert!(load * k < total + most * k || *load == 0 || total == 0);
+        }
+        prop_assert!(last * k + (k - 1) * most * k >= total);
+    }
+}
+
+#[test]
+fn the_fixed_ideal_starves_the_last_node_of_wc8_and_the_remaining_one_does_not() {
+    let wc8 = instances::wc8().unwrap();
+    let cluster = wc8.cluster(0.10).unwrap();
+    let starved = |target: Target| {
+        let plans = (0..20).map(|seed| {
+            let options = Options::paper().with_target(target).with_seed(seed);
+            schedule(&wc8.graph, &cluster, &options).unwrap()
+        });
+        plans.filter(|plan| plan.certificate.starved_nodes > 0).count()
+    };
+    assert!(starved(Target::FixedIdeal) > starved(Target::RemainingIdeal));
+}
+
+/// With W > W̄ as the rule instead of ≥, sol8 would take six tasks a node and end with an empty one.
+#[test]
+fn sums_that_meet_the_ideal_exactly_end_a_node() {
+    let sol8 = instances::sol8().unwrap();
+    let plan = schedule(&sol8.graph, &sol8.cluster(0.0).unwrap(), &Options::paper()).unwrap();
+    assert_eq!((plan.certificate.load.largest, plan.certificate.load.smallest), (150, 150));
+}
+
+/// A hundred thousand tasks of one component around one hub: all gains are equal all the time. A
+/// scan of the ties would take 10¹⁰ looks.
+#[test]
+fn ties_cost_no_scan() {
+    let mut builder = TaskGraphBuilder::new();
+    let component = builder.component("c", Kind::Bolt);
+    let hub = builder.task(component, 1);
+    for index in 0..100_000 {
+        let task = builder.task(component, 1 + index % 7);
+        builder.stream(hub, task, 5);
+    }
+    let graph = builder.build().unwrap();
+    let cluster = Cluster::uniform(4, 1 << 40).unwrap();
+    for rule in [SeedRule::FirstId, SeedRule::Random, SeedRule::MaxStrength] {
+        let start = std::time::Instant::now();
+        let plan = schedule(&graph, &cluster, &Options::paper().with_seed_rule(rule)).unwrap();
+        assert_eq!(plan.placement.nodes().len(), 100_001);
+        assert!(start.elapsed().as_secs() < 20, "{rule:?}");
+    }
+}
+
+#[test]
+fn orders_and_the_reserved_spout_do_what_they_say() {
+    let star = instances::star().unwrap();
+    let nodes = vec![Node::new(100), Node::new(900), Node::new(500).with_source()];
+    let cluster = Cluster::new(nodes).unwrap();
+    let place = |options: Options| {
+        let plan = schedule(&star.graph, &cluster, &options).unwrap();
+        loads(&star.graph, &cluster, &plan.placement).unwrap()
+    };
+    // Proportional to CPU, so the order shows in who is built and who gets the rest.
+    let by_size = Options::paper().with_target(Target::Proportional);
+    let descending = place(by_size.with_order(NodeOrder::CapacityDescending));
+    assert!(descending[1] >= 1280 * 9 / 15 && descending[2] >= 1280 * 5 / 15);
+    let under = place(by_size.with_stop(Stop::Under));
+    assert!(under[0] <= 1280 / 15 && under[1] <= 1280 * 9 / 15);
+    // The last node has the source: one spout is kept for it.
+    for seed in 0..20 {
+        let options = Options::paper().with_seed(seed).with_spout_reserved_on_last();
+        let plan = schedule(&star.graph, &cluster, &options).unwrap();
+        let spouts = (0..40).map(TaskId).filter(|&t| star.graph.kind(t) == Some(Kind::Spout));
+        assert!(spouts.into_iter().any(|t| plan.placement.node(t).unwrap().0 == 2));
+    }
+    let first = place(Options::paper().with_order(NodeOrder::SourcesFirst));
+    assert!(first[2] * 3 >= 1280);
+}
+
+#[test]
+fn the_best_of_several_seeds_cuts_no_more_than_each() {
+    let processing = instances::processing().unwrap();
+    let cluster = processing.cluster(0.10).unwrap();
+    let cut = |rule: SeedRule, seed: u64| {
+        let options = Options::paper().with_seed_rule(rule).with_seed(seed);
+        schedule(&processing.graph, &cluster, &options).unwrap().certificate.cut_after
+    };
+    let least = (0..10).map(|seed| cut(SeedRule::Random, seed)).min().unwrap();
+    assert_eq!(cut(SeedRule::BestOf(10), 0), least);
+}
+
+/// When the steps end the rest stays on the last node, as the algorithm has it from the start.
+#[test]
+fn the_budget_of_steps_binds_the_growth_too() {
+    let graph = instances::layered_dag(10_000, 1).unwrap();
+    let cluster = Cluster::uniform(8, graph.total_cpu()).unwrap();
+    for steps in [0, 1, 100, 10_000] {
+        let plan = schedule(&graph, &cluster, &Options::paper().with_steps(steps)).unwrap();
+        assert!(plan.steps <= steps);
+        let moved = plan.placement.nodes().iter().filter(|node| node.0 != 7).count() as u64;
+        assert!(moved <= steps && plan.certificate.cap_relaxed);
+    }
+}
