@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{RootId, Tracker};
+use crate::RootId;
 
 /// Why a call was refused. Nothing has changed when a call returns one of these,
 /// apart from the counter [`Stats::duplicate_inits`](crate::Stats::duplicate_inits).
@@ -15,10 +15,13 @@ pub enum Error {
         /// The root that is still pending.
         root: RootId,
     },
-    /// The task number does not fit the 27 bits that a record has for it.
+    /// The task number does not fit the 27 bits that a record has for it, or the 24 where
+    /// time-outs follow progress.
     TaskTooLarge {
-        /// The task that was asked for; the largest legal one is [`Tracker::MAX_TASK`].
+        /// The task that was asked for.
         task: u32,
+        /// The largest legal one.
+        largest: u32,
     },
     /// The number of generations must lie in 3..=8.
     BadGenerations {
@@ -45,8 +48,8 @@ impl fmt::Display for Error {
             Self::DuplicateRoot { root } => {
                 write!(f, "root {root} is still pending: drop the repeat, or mix in an attempt")
             }
-            Self::TaskTooLarge { task } => {
-                write!(f, "task {task} is above the largest legal task {}", Tracker::MAX_TASK)
+            Self::TaskTooLarge { task, largest } => {
+                write!(f, "task {task} is above the largest legal task {largest}")
             }
             Self::BadGenerations { generations } => {
                 write!(f, "{generations} generations asked for: choose 3 to 8")

@@ -207,6 +207,7 @@ impl Oracle {
             Timeout::Never => return Vec::new(),
             Timeout::OrphansAfter(limit) => (limit, false),
             Timeout::After(limit) => (limit, true),
+            Timeout::Progress { .. } => unreachable!(),
         };
         let width = (limit - 1).div_ceil(u64::from(generations) - 1).max(1);
         let mut out = Vec::new();
