@@ -3,7 +3,7 @@
 //! Segments are picked by the low bits of a hash, as many as there are segments; a table of
 //! `2^k + s` segments has split its first `s`, which look at one bit more. When the segments
 //! hold too much on average the next in turn is split in two; when one is full it gets room for
-//! a sixteenth more. So no step moves more than 4,096 records and the table has few gaps, where
+//! a twenty-fourth more. So no step moves more than 4,096 records and the table has few gaps, where
 //! a table that doubles is between 4/9 and 7/8 full.
 
 use alloc::vec::Vec;
@@ -126,13 +126,18 @@ impl Table {
         self.segments.get(home.segment as usize).map_or(0, |s| s.touch(home.slot as usize))
     }
 
-    /// Guesses at the position, and reads a little of the record that is there.
+    /// Guesses at the position.
     #[inline]
-    pub(crate) fn guess(&self, home: &mut Home) -> u64 {
-        let Some(segment) = self.segments.get(home.segment as usize) else { return 0 };
-        let position = segment.guess(home.slot as usize, home.print);
-        home.position = position as u32;
-        segment.touch_record(position)
+    pub(crate) fn guess(&self, home: &mut Home) {
+        let guess = |s: &Segment| s.guess(home.slot as usize, home.print);
+        home.position = self.segments.get(home.segment as usize).map_or(usize::MAX, guess) as u32;
+    }
+
+    /// Reads a little of the record at the guessed position, so that several wait together.
+    #[inline]
+    pub(crate) fn touch_record(&self, home: &Home) -> u64 {
+        let touch = |s: &Segment| s.touch_record(home.position as usize);
+        self.segments.get(home.segment as usize).map_or(0, touch)
     }
 
     /// Where `root` is, whatever the guess. Expected O(1).
@@ -198,7 +203,7 @@ impl Table {
             // Chance does not do this: somebody has chosen the ids. Another key is another table.
             self.rebuild(Key::new(self.key.multiply));
         } else if segment.is_full() {
-            segment.grow((segment.len() / 16).max(8));
+            segment.grow((segment.len() / 24).max(8));
         }
     }
 
