@@ -37,8 +37,15 @@ pub enum Error {
     },
     /// The member is not on the ring.
     UnknownMember {
-        /// The member that was to be removed.
+        /// The member that was asked for.
         member: u32,
+    },
+    /// The weight of the member asks for more than 2²⁴ points.
+    TooManyPoints {
+        /// The member that was to be placed.
+        member: u32,
+        /// The number of points that it would have.
+        points: u64,
     },
 }
 
@@ -57,6 +64,9 @@ impl fmt::Display for Error {
             Self::BadTimeout => f.write_str("a time-out must be at least one tick"),
             Self::MemberExists { member } => {
                 write!(f, "member {member} is on the ring already")
+            }
+            Self::TooManyPoints { member, points } => {
+                write!(f, "member {member} would have {points} points: 16777216 are the most")
             }
             Self::UnknownMember { member } => write!(f, "member {member} is not on the ring"),
         }

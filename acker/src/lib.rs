@@ -6,10 +6,12 @@ extern crate alloc;
 
 mod error;
 mod expiry;
+mod hashers;
 mod ids;
 mod index;
 mod message;
 mod mixing;
+mod moves;
 mod record;
 mod ring;
 mod segment;
@@ -21,9 +23,11 @@ pub mod verify;
 
 pub use error::Error;
 pub use expiry::{Ticks, Timeout};
+pub use hashers::{OaatLtr, PaperHash, RingHash, Stable};
 pub use ids::{Delta, EdgeId, IdGen, RootId, Update, mix};
 pub use message::{Message, Op, Refused};
-pub use ring::{Owners, Ring, Stable};
+pub use moves::{Arc, Move, Moves};
+pub use ring::{Active, Imbalance, Owners, Ring};
 pub use stats::Stats;
 pub use tracker::{Tracker, TrackerConfig};
 pub use verdict::{Applied, Outcome, Verdict};
