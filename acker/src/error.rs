@@ -40,6 +40,8 @@ pub enum Error {
         /// The member that was asked for.
         member: u32,
     },
+    /// A policy of replay must allow at least one attempt.
+    NoAttempts,
     /// The weight of the member asks for more than 2²⁴ points.
     TooManyPoints {
         /// The member that was to be placed.
@@ -65,6 +67,7 @@ impl fmt::Display for Error {
             Self::MemberExists { member } => {
                 write!(f, "member {member} is on the ring already")
             }
+            Self::NoAttempts => f.write_str("a policy of replay needs at least one attempt"),
             Self::TooManyPoints { member, points } => {
                 write!(f, "member {member} would have {points} points: 16777216 are the most")
             }
