@@ -83,10 +83,6 @@ impl Clock {
         self.slot
     }
 
-    pub(crate) const fn now(&self) -> Ticks {
-        self.now
-    }
-
     /// The ticks since the last moment at which a record of this slot may have started: an age
     /// that it surely has.
     pub(crate) const fn age(&self, slot: usize) -> Ticks {

@@ -50,7 +50,7 @@ impl Index {
 
     #[inline]
     pub(crate) const fn home(&self, print: Print) -> usize {
-        ((print.0 << 1) as u64 * self.homes as u64 >> 32) as usize
+        (((print.0 << 1) as u64 * self.homes as u64) >> 32) as usize
     }
 
     /// Something of each cache line that [`guess`](Self::guess) reads.

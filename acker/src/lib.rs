@@ -4,8 +4,10 @@
 
 extern crate alloc;
 
+mod carried;
 mod error;
 mod expiry;
+pub mod handover;
 mod hashers;
 mod ids;
 mod index;
@@ -22,6 +24,7 @@ mod tracker;
 mod verdict;
 pub mod verify;
 
+pub use carried::Carried;
 pub use error::Error;
 pub use expiry::{Ticks, Timeout};
 pub use hashers::{OaatLtr, PaperHash, RingHash, Stable};

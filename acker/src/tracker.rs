@@ -37,12 +37,12 @@ const BATCH: usize = 64;
 /// a new id ([`mix`](crate::mix)).
 #[derive(Clone)]
 pub struct Tracker {
-    table: Table,
-    clock: Clock,
+    pub(crate) table: Table,
+    pub(crate) clock: Clock,
     /// Whether armed roots expire, or only orphans.
     roots_expire: bool,
     /// The second clock, where time-outs follow progress: since the init.
-    cap: Option<Clock>,
+    pub(crate) cap: Option<Clock>,
     armed: usize,
     /// Records that may expire, by generation.
     expiring: [usize; SLOTS],
@@ -333,11 +333,7 @@ impl Tracker {
                 self.stats.duplicate_inits += 1;
                 return Err(Error::DuplicateRoot { root });
             }
-            Some((at, _)) => {
-                let orphan = self.table.remove(at);
-                self.expiring[orphan.slot()] -= 1;
-                orphan
-            }
+            Some((at, _)) => self.take_at(at),
             None => Record { root: root.get(), ..Record::VACANT },
         };
         self.stats.inits += 1;
@@ -414,7 +410,12 @@ impl Tracker {
     /// Stores a record that starts its time-out now.
     #[inline]
     fn insert(&mut self, root: RootId, check: u64, meta: u32, home: Home) {
-        let slot = self.clock.slot();
+        self.insert_in(self.clock.slot(), root, check, meta, home);
+    }
+
+    /// Stores a record whose time-out started in the generation of `slot`.
+    #[inline]
+    pub(crate) fn insert_in(&mut self, slot: u32, root: RootId, check: u64, meta: u32, home: Home) {
         let record = Record { root: root.get(), check, meta }.in_slot(slot);
         self.table.insert(record, home);
         if !record.is(ARMED) {
@@ -430,10 +431,24 @@ impl Tracker {
         }
     }
 
-    /// Ends the armed root in this place.
+    /// Takes a root's record out of the table and of the counts, without a verdict.
+    pub(crate) fn take(&mut self, root: RootId) -> Option<Record> {
+        let (at, _) = self.table.find(root, self.table.locate(root))?;
+        Some(self.take_at(at))
+    }
+
+    /// As [`take`](Self::take).
+    pub(crate) fn forget(&mut self, root: RootId) {
+        self.take(root);
+    }
+
     #[inline]
-    fn end(&mut self, root: RootId, at: Home, outcome: Outcome) -> Applied {
+    fn take_at(&mut self, at: Home) -> Record {
         let record = self.table.remove(at);
+        if !record.is(ARMED) {
+            self.expiring[record.slot()] -= 1;
+            return record;
+        }
         self.armed -= 1;
         if self.roots_expire {
             self.expiring[record.slot()] -= 1;
@@ -441,17 +456,29 @@ impl Tracker {
         if self.cap.is_some() {
             self.capped[record.cap_slot()] -= 1;
         }
+        record
+    }
+
+    /// Ends the armed root in this place.
+    #[inline]
+    fn end(&mut self, root: RootId, at: Home, outcome: Outcome) -> Applied {
+        let record = self.take_at(at);
         self.verdict(root, task_of(record, self.cap.is_some()), outcome)
     }
 
     #[inline]
     fn verdict(&mut self, root: RootId, task: u32, outcome: Outcome) -> Applied {
+        Applied::Verdict(self.count(root, task, outcome))
+    }
+
+    #[inline]
+    pub(crate) fn count(&mut self, root: RootId, task: u32, outcome: Outcome) -> Verdict {
         match outcome {
             Outcome::Done => self.stats.done += 1,
             Outcome::Failed => self.stats.failed += 1,
             Outcome::TimedOut => self.stats.timed_out += 1,
         }
-        Applied::Verdict(Verdict { root, task, outcome })
+        Verdict { root, task, outcome }
     }
 }
 
@@ -468,7 +495,7 @@ impl fmt::Debug for Tracker {
 
 /// The task of an armed record.
 #[inline]
-const fn task_of(record: Record, has_cap: bool) -> u32 {
+pub(crate) const fn task_of(record: Record, has_cap: bool) -> u32 {
     let bits = if has_cap { SHORT_TASK_BITS } else { TASK_BITS };
     record.meta & ((1 << bits) - 1)
 }
