@@ -87,7 +87,27 @@ fn measure(pending: usize) {
     all[1].contender.expire(&mut verdicts);
     let expired = start.elapsed().as_nanos() as f64 / verdicts.len() as f64;
     assert_eq!(verdicts.len(), pending);
+    if let Some((nanos, bytes)) = storm(pending) {
+        let ratio = nanos / base;
+        println!("{:<22} {nanos:>14.1} {ratio:>13.2} {bytes:>19.1}", "Storm's map, Java");
+    }
     println!("acking all that is left: {acked:.1} ns a root; expiring it: {expired:.1} ns a root");
+}
+
+/// What Storm's map takes, in Java: nanoseconds a message and bytes a root.
+fn storm(pending: usize) -> Option<(f64, f64)> {
+    if !cfg!(feature = "peers") {
+        return None;
+    }
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/StormMap.java");
+    let java = std::process::Command::new("java")
+        .args(["-Xmx6g", source, &pending.to_string()])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&java.stdout);
+    let figures: Vec<f64> = text.split_whitespace().map(|figure| figure.parse().unwrap()).collect();
+    assert_eq!(figures.len(), 3, "{}", String::from_utf8_lossy(&java.stderr));
+    Some((figures[1], figures[2]))
 }
 
 fn main() {
