@@ -7,7 +7,7 @@
 //!
 //! `cargo bench -p benches --bench ring --features peers`; without the feature only ours runs.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
 
 #[cfg(feature = "peers")]
 #[path = "ring/peers.rs"]

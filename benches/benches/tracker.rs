@@ -9,7 +9,7 @@
 //! `cargo bench -p benches --bench tracker [-- 100000]`; with `--features peers` Storm's map in
 //! Java runs as well.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
 
 #[path = "tracker/contenders.rs"]
 mod contenders;
