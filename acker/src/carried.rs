@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::record::{ARMED, FAILED, Record, SHORT_TASK_BITS};
 use crate::tracker::task_of;
-use crate::{Outcome, RootId, Ticks, Tracker, Update, Verdict};
+use crate::{Error, Outcome, RootId, Ticks, Tracker, Update, Verdict};
 
 /// What one tracker knows of a root, to be merged into another.
 ///
@@ -51,17 +51,32 @@ impl Tracker {
     /// two clocks differ, by one more generation. Where both trackers had accepted an init of
     /// one root, its two trees cannot be told apart any more: both fail, each with a verdict to
     /// its task. Expected O(1) a root.
-    pub fn absorb(&mut self, carried: &[Carried], verdicts: &mut Vec<Verdict>) {
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TaskTooLarge`] for a task above [`max_task`](Self::max_task), as it may come
+    /// from a tracker with another kind of time-out. Then nothing has changed.
+    pub fn absorb(
+        &mut self,
+        carried: &[Carried],
+        verdicts: &mut Vec<Verdict>,
+    ) -> Result<(), Error> {
+        let largest = self.max_task();
+        let mut tasks = carried.iter().filter_map(|carried| carried.task);
+        if let Some(task) = tasks.find(|&task| task > largest) {
+            return Err(Error::TaskTooLarge { task, largest });
+        }
         for carried in carried {
             self.absorb_one(carried, verdicts);
         }
+        Ok(())
     }
 
     fn absorb_one(&mut self, carried: &Carried, verdicts: &mut Vec<Verdict>) {
         let Carried { root, sum, task, failed, age, since_init } = *carried;
         let here = self.take(root).and_then(|record| self.carried(record));
         let (mut sum, mut failed, mut age, mut since_init) = (sum, failed, age, since_init);
-        let mut armed = task.map(|task| task & self.max_task());
+        let mut armed = task;
         if let Some(here) = here {
             sum = sum.merge(here.sum);
             failed |= here.failed;

@@ -191,6 +191,7 @@ impl<H: RingHash + Clone> Acker<H> {
 
     /// As [`begin`](Self::begin), where the change is that the member `dead` has crashed or was
     /// taken off for it: nothing is awaited of it from now on, and what comes is dropped.
+    /// It may come back, but as another member: what it once sent may still be on its way.
     pub fn crash(&mut self, dead: u32, ring: Ring<H>, moves: Moves, out: &mut Vec<Out>) {
         self.dead.push(dead);
         self.early.retain(|parcel| parcel.from != dead);
@@ -234,7 +235,12 @@ impl<H: RingHash + Clone> Acker<H> {
     fn open(&mut self, parcel: &Parcel, out: &mut Vec<Out>) {
         self.awaited.retain(|&from| from != parcel.from);
         let mut verdicts = Vec::new();
-        self.tracker.absorb(&parcel.records, &mut verdicts);
+        for carried in &parcel.records {
+            let absorbed = self.tracker.absorb(core::slice::from_ref(carried), &mut verdicts);
+            if let Err(error) = absorbed {
+                out.push(Out::Refused { root: carried.root, error });
+            }
+        }
         out.extend(verdicts.into_iter().map(Out::Verdict));
     }
 

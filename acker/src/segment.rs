@@ -30,7 +30,8 @@ impl Segment {
 
     #[inline]
     pub(crate) const fn is_full(&self) -> bool {
-        self.vacant == 0 && self.records.len() == self.records.capacity()
+        let len = self.records.len();
+        self.vacant == 0 && (len == self.records.capacity() || len >= POSITIONS)
     }
 
     /// Whether it is full for good.

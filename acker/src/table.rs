@@ -233,3 +233,47 @@ impl Table {
         self.segments[count] = moved;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ids that all fall into one segment, as somebody who knows the seed would choose them.
+    #[test]
+    fn chosen_ids_make_the_table_choose_another_key() {
+        let mut table = Table::new(7);
+        let first = table.key.multiply;
+        let key = table.key;
+        let roots = (1..).filter(|&root| key.hash(root) & 0xff == 0);
+        let roots: Vec<_> = roots.take(10_000).filter_map(RootId::new).collect();
+        for (&root, n) in roots.iter().zip(0..) {
+            let home = table.locate(root);
+            assert!(table.find(root, home).is_none());
+            table.insert(Record { root: root.get(), check: n, meta: 0 }, home);
+        }
+        assert_ne!(table.key.multiply, first);
+        assert_eq!(table.len(), roots.len());
+        for (&root, n) in roots.iter().zip(0..) {
+            let home = table.locate(root);
+            let (found, record) = table.find(root, home).unwrap();
+            assert_eq!({ record.check }, n);
+            table.remove(found);
+        }
+        assert_eq!((table.len(), table.records().count()), (0, 0));
+    }
+
+    /// What is looked up early is still found after the table has grown.
+    #[test]
+    fn a_stale_home_is_told_by_the_version() {
+        let mut table = Table::new(7);
+        let root = |n| RootId::new(crate::mixing::scramble(n)).unwrap();
+        let mut changes = 0;
+        for n in 1..20_000 {
+            let (home, version) = (table.locate(root(n)), table.version());
+            table.insert(Record { root: root(n).get(), ..Record::VACANT }, home);
+            changes += u32::from(table.version() != version);
+            assert!(table.find(root(n), table.locate(root(n))).is_some());
+        }
+        assert!(changes > 100 && table.segments.len() > 10);
+    }
+}

@@ -432,7 +432,7 @@ proptest! {
                     let (from, to) = if split { (second, first) } else { (first, second) };
                     let carried = from.extract(ours);
                     let mut none = Vec::new();
-                    to.absorb(&carried, &mut none);
+                    prop_assert_eq!(to.absorb(&carried, &mut none), Ok(()));
                     prop_assert!(none.is_empty());
                     split = !split;
                     let sum = |f: fn(&Tracker) -> usize| pair.iter().map(f).sum::<usize>();
@@ -459,7 +459,7 @@ fn two_inits_that_meet_in_a_merge_both_fail() {
     }
     let [first, second] = &mut trackers;
     let mut verdicts = Vec::new();
-    second.absorb(&first.extract(|_| true), &mut verdicts);
+    assert_eq!(second.absorb(&first.extract(|_| true), &mut verdicts), Ok(()));
     let failed = |task| Verdict { root, task, outcome: Outcome::Failed };
     assert_eq!(verdicts, [failed(6), failed(5)]);
     assert_eq!((first.len(), second.len(), second.orphans()), (0, 0, 0));
@@ -476,7 +476,23 @@ fn parts_of_a_tree_merge_into_its_verdict() {
     assert_eq!(second.ack(root, Delta::of(&ids[..1]), Delta::EMPTY), Applied::Orphan);
     assert_eq!(second.ack(root, Delta::of(&ids[1..2]), Delta::EMPTY), Applied::Orphan);
     let mut verdicts = Vec::new();
-    first.absorb(&second.extract(|_| true), &mut verdicts);
+    assert_eq!(first.absorb(&second.extract(|_| true), &mut verdicts), Ok(()));
     assert_eq!(verdicts, [Verdict { root, task: 5, outcome: Outcome::Done }]);
     assert!(first.is_empty() && second.orphans() == 0);
+}
+
+/// Records of a tracker whose tasks have 27 bits do not fit one where they have 24.
+#[test]
+fn a_carried_task_that_does_not_fit_is_refused() {
+    let (root, task) = (RootId::new(1).unwrap(), 1 << 24);
+    let mut first = tracker(Timeout::After(10), 3, 0);
+    let mut second = tracker(Timeout::Progress { idle: 10, cap: 20 }, 3, 0);
+    let open = Delta::of(&one_hot()[..1]);
+    assert_eq!(second.max_task(), task - 1);
+    let refused = Error::TaskTooLarge { task, largest: task - 1 };
+    assert_eq!(second.init(root, task, open), Err(refused));
+    assert_eq!(first.init(root, task, open), Ok(Applied::Pending));
+    let mut verdicts = Vec::new();
+    assert_eq!(second.absorb(&first.records(), &mut verdicts), Err(refused));
+    assert!(second.is_empty() && verdicts.is_empty());
 }

@@ -19,7 +19,10 @@ pub fn all(members: u32, points: u32) -> Vec<Box<dyn Contender>> {
         Box::new(Consistent(
             RingBuilder::default().vnodes(points as usize).nodes_iter(0..members).build(),
         )),
-        Box::new(HashRing(hash_ring::HashRing::new((0..members).collect(), isize::try_from(points).unwrap()))),
+        Box::new(HashRing(hash_ring::HashRing::new(
+            (0..members).collect(),
+            isize::try_from(points).unwrap(),
+        ))),
         Box::new(Anchor(resource.build(2_048))),
         Box::new(Jump { hasher: JumpHasher::new_with_keys(1, 2), members }),
         Box::new(Probes(probes)),
