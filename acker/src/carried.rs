@@ -2,8 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::record::{ARMED, FAILED, Record, SHORT_TASK_BITS};
-use crate::tracker::task_of;
+use crate::record::{ARMED, FAILED, Record, SHORT_TASK_BITS, task_of};
 use crate::{Error, Outcome, RootId, Ticks, Tracker, Update, Verdict};
 
 /// What one tracker knows of a root, to be merged into another.

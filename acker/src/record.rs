@@ -53,3 +53,10 @@ impl Record {
         (self.meta >> SHORT_TASK_BITS & GENERATION) as usize
     }
 }
+
+/// The task of an armed record.
+#[inline]
+pub(crate) const fn task_of(record: Record, has_cap: bool) -> u32 {
+    let bits = if has_cap { SHORT_TASK_BITS } else { TASK_BITS };
+    record.meta & ((1 << bits) - 1)
+}

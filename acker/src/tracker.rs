@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt;
 
 use crate::expiry::{Clock, SLOTS, Ticks, Timeout};
-use crate::record::{ARMED, FAILED, Record, SHORT_TASK_BITS, TASK_BITS};
+use crate::record::{ARMED, FAILED, Record, SHORT_TASK_BITS, TASK_BITS, task_of};
 use crate::table::{Home, Table};
 use crate::{Applied, Delta, Error, Message, Op, Outcome, Refused, RootId, Stats, Update, Verdict};
 
@@ -491,11 +491,4 @@ impl fmt::Debug for Tracker {
             .field("stats", &self.stats)
             .finish_non_exhaustive()
     }
-}
-
-/// The task of an armed record.
-#[inline]
-pub(crate) const fn task_of(record: Record, has_cap: bool) -> u32 {
-    let bits = if has_cap { SHORT_TASK_BITS } else { TASK_BITS };
-    record.meta & ((1 << bits) - 1)
 }
