@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{RootId, Tracker};
+use crate::RootId;
 
 /// Why a call was refused. Nothing has changed when a call returns one of these,
 /// apart from the counter [`Stats::duplicate_inits`](crate::Stats::duplicate_inits).
@@ -15,10 +15,13 @@ pub enum Error {
         /// The root that is still pending.
         root: RootId,
     },
-    /// The task number does not fit the 27 bits that a record has for it.
+    /// The task number does not fit the 27 bits that a record has for it, or the 24 where
+    /// time-outs follow progress.
     TaskTooLarge {
-        /// The task that was asked for; the largest legal one is [`Tracker::MAX_TASK`].
+        /// The task that was asked for.
         task: u32,
+        /// The largest legal one.
+        largest: u32,
     },
     /// The number of generations must lie in 3..=8.
     BadGenerations {
@@ -34,8 +37,17 @@ pub enum Error {
     },
     /// The member is not on the ring.
     UnknownMember {
-        /// The member that was to be removed.
+        /// The member that was asked for.
         member: u32,
+    },
+    /// A policy of replay must allow at least one attempt.
+    NoAttempts,
+    /// The weight of the member asks for more than 2²⁴ points.
+    TooManyPoints {
+        /// The member that was to be placed.
+        member: u32,
+        /// The number of points that it would have.
+        points: u64,
     },
 }
 
@@ -45,8 +57,8 @@ impl fmt::Display for Error {
             Self::DuplicateRoot { root } => {
                 write!(f, "root {root} is still pending: drop the repeat, or mix in an attempt")
             }
-            Self::TaskTooLarge { task } => {
-                write!(f, "task {task} is above the largest legal task {}", Tracker::MAX_TASK)
+            Self::TaskTooLarge { task, largest } => {
+                write!(f, "task {task} is above the largest legal task {largest}")
             }
             Self::BadGenerations { generations } => {
                 write!(f, "{generations} generations asked for: choose 3 to 8")
@@ -54,6 +66,10 @@ impl fmt::Display for Error {
             Self::BadTimeout => f.write_str("a time-out must be at least one tick"),
             Self::MemberExists { member } => {
                 write!(f, "member {member} is on the ring already")
+            }
+            Self::NoAttempts => f.write_str("a policy of replay needs at least one attempt"),
+            Self::TooManyPoints { member, points } => {
+                write!(f, "member {member} would have {points} points: 16777216 are the most")
             }
             Self::UnknownMember { member } => write!(f, "member {member} is not on the ring"),
         }

@@ -19,8 +19,17 @@ pub enum Timeout {
     Never,
     /// Roots never time out, but orphans expire after this many ticks.
     OrphansAfter(Ticks),
-    /// Roots and orphans expire after this many ticks.
+    /// Roots expire this many ticks after their init, orphans after their first message.
     After(Ticks),
+    /// Roots expire when nothing has been acked for `idle` ticks, and `cap` ticks after their
+    /// init whatever happens; orphans `idle` ticks after their first message. Leaves 24 bits
+    /// for the task.
+    Progress {
+        /// Ticks without an ack.
+        idle: Ticks,
+        /// Ticks since the init.
+        cap: Ticks,
+    },
 }
 
 impl Timeout {
@@ -29,6 +38,15 @@ impl Timeout {
         match self {
             Self::Never => None,
             Self::OrphansAfter(ticks) | Self::After(ticks) => Some(ticks),
+            Self::Progress { idle, .. } => Some(idle),
+        }
+    }
+
+    /// The number of ticks that no progress can extend.
+    pub(crate) const fn cap(self) -> Option<Ticks> {
+        match self {
+            Self::Progress { cap, .. } => Some(cap),
+            _ => None,
         }
     }
 }
@@ -63,6 +81,25 @@ impl Clock {
 
     pub(crate) const fn slot(&self) -> u32 {
         self.slot
+    }
+
+    /// The ticks since the last moment at which a record of this slot may have started: an age
+    /// that it surely has.
+    pub(crate) const fn age(&self, slot: usize) -> Ticks {
+        let newest = self.now / self.width;
+        let back = (newest + SLOTS as u64 - slot as u64 % SLOTS as u64) % SLOTS as u64;
+        let Some(generation) = newest.checked_sub(back) else { return 0 };
+        let last = generation.saturating_mul(self.width).saturating_add(self.width - 1);
+        self.now.saturating_sub(last)
+    }
+
+    /// The slot of a record that started `age` ticks ago, or of the oldest generation alive.
+    pub(crate) const fn slot_of_age(&self, age: Ticks) -> u32 {
+        let generation = self.now.saturating_sub(age) / self.width;
+        let alive = if generation < self.oldest { self.oldest } else { generation };
+        // After a jump nothing need be alive before the present generation.
+        let newest = self.now / self.width;
+        ((if alive > newest { newest } else { alive }) % SLOTS as u64) as u32
     }
 
     /// Moves to `now` and returns the slots that expire by it, one bit each.

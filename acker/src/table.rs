@@ -1,165 +1,279 @@
-//! The table of records: open addressing, linear probing, deletion by shifting back.
+//! The table of records: linear hashing over small segments.
 //!
-//! A record is its own slot: no root is zero, so a zero root marks a vacant slot and there
-//! are no control bytes. Deletion leaves no tombstones, so a table that has grown to its
-//! load serves inserts and removals for ever without a rehash. The home of a root is the
-//! high half of `hash · slots`, which allows any number of slots: the table grows by a
-//! quarter, and holds 25 to 31.3 bytes for each record once it is large.
+//! Segments are picked by the low bits of a hash, as many as there are segments; a table of
+//! `2^k + s` segments has split its first `s`, which look at one bit more. When the segments
+//! hold too much on average the next in turn is split in two; when one is full it gets room for
+//! a twenty-fourth more. So no step moves more than 4,096 records and the table has few gaps, where
+//! a table that doubles is between 4/9 and 7/8 full.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::RootId;
+use crate::index::Print;
 use crate::mixing::{fold, scramble};
+use crate::record::Record;
+use crate::segment::Segment;
 
-/// The paper's ⟨spring id, check value, task⟩ in 20 bytes, flags and generation included.
-#[derive(Clone, Copy)]
-#[repr(C, packed(4))]
-pub(crate) struct Record {
-    pub(crate) root: u64,
-    pub(crate) check: u64,
-    pub(crate) meta: u32,
+/// A segment is split when the mean exceeds this; those yet to be split hold up to twice it,
+/// give or take what chance does, and 4,096 at most.
+const MEAN_RECORDS: usize = 1_800;
+
+/// Where a root would be: found step by step, and right until the table next grows.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Home {
+    segment: u32,
+    slot: u32,
+    print: Print,
+    /// The position of its record: a guess, unless [`Table::find`] returned it.
+    position: u32,
 }
-
-const _: () = assert!(size_of::<Record>() == 20);
-
-const VACANT: Record = Record { root: 0, check: 0, meta: 0 };
-const FEWEST_SLOTS: usize = 16;
 
 #[derive(Clone)]
 pub(crate) struct Table {
-    slots: Vec<Record>,
+    segments: Vec<Segment>,
+    /// Twice the greatest power of two that is at most the number of segments, less one.
+    mask: u32,
     len: usize,
-    /// The most records that the slots may hold: four fifths.
-    limit: usize,
+    /// How often a [`Home`] has become stale.
+    version: u32,
+    key: Key,
+}
+
+/// The key of the hash.
+#[derive(Clone, Copy)]
+struct Key {
     whiten: u64,
     multiply: u64,
 }
 
+impl Key {
+    const fn new(seed: u64) -> Self {
+        let whiten = scramble(seed);
+        Self { whiten, multiply: scramble(whiten) | 1 }
+    }
+
+    #[inline]
+    const fn hash(self, root: u64) -> u64 {
+        fold(root ^ self.whiten, self.multiply)
+    }
+}
+
 impl Table {
     pub(crate) const fn new(seed: u64) -> Self {
-        let whiten = scramble(seed);
-        let multiply = scramble(whiten) | 1;
-        Self { slots: Vec::new(), len: 0, limit: 0, whiten, multiply }
+        Self { segments: Vec::new(), mask: 1, len: 0, version: 0, key: Key::new(seed) }
     }
 
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    pub(crate) const fn heap_bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Record>()
+    /// Changes whenever a [`Home`] becomes stale.
+    #[inline]
+    pub(crate) const fn version(&self) -> u32 {
+        self.version
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.segments.capacity() * size_of::<Segment>()
+            + self.segments.iter().map(Segment::heap_bytes).sum::<usize>()
     }
 
     pub(crate) fn clear(&mut self) {
-        self.slots.fill(VACANT);
+        self.segments.iter_mut().for_each(Segment::clear);
         self.len = 0;
     }
 
-    /// The slot of a root. Expected O(1).
+    /// Gives back the memory that the records do not need. O(records).
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.rebuild(self.key);
+    }
+
+    fn rebuild(&mut self, key: Key) {
+        let version = self.version.wrapping_add(1);
+        let mut new = Self { segments: Vec::new(), mask: 1, len: 0, version, key };
+        for record in self.records() {
+            let home = new.home(record.root);
+            new.insert(record, home);
+        }
+        *self = new;
+    }
+
+    /// Where `root` would be, without a guess at its position. O(1).
     #[inline]
-    pub(crate) fn find(&self, root: RootId) -> Option<usize> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        let mut at = self.home(root.get());
-        loop {
-            let found = self.slots[at].root;
-            if found == root.get() {
-                return Some(at);
-            }
-            if found == 0 {
-                return None;
-            }
-            at = self.after(at);
-        }
+    pub(crate) fn locate(&self, root: RootId) -> Home {
+        self.home(root.get())
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, at: usize) -> &mut Record {
-        &mut self.slots[at]
+    fn home(&self, root: u64) -> Home {
+        let hash = self.key.hash(root);
+        let segment = self.segment(hash);
+        let print = Print::of(hash);
+        let slot = self.segments.get(segment as usize).map_or(0, |s| s.home(print)) as u32;
+        Home { segment, slot, print, position: u32::MAX }
+    }
+
+    #[inline]
+    const fn segment(&self, hash: u64) -> u32 {
+        let long = hash as u32 & self.mask;
+        let short = long & self.mask >> 1;
+        if (long as usize) < self.segments.len() { long } else { short }
+    }
+
+    /// Reads a little of what [`guess`](Self::guess) will read, so that several wait together.
+    #[inline]
+    pub(crate) fn touch(&self, home: &Home) -> u32 {
+        self.segments.get(home.segment as usize).map_or(0, |s| s.touch(home.slot as usize))
+    }
+
+    /// Guesses at the position.
+    #[inline]
+    pub(crate) fn guess(&self, home: &mut Home) {
+        let guess = |s: &Segment| s.guess(home.slot as usize, home.print);
+        home.position = self.segments.get(home.segment as usize).map_or(usize::MAX, guess) as u32;
+    }
+
+    /// Reads a little of the record at the guessed position, so that several wait together.
+    #[inline]
+    pub(crate) fn touch_record(&self, home: &Home) -> u64 {
+        let touch = |s: &Segment| s.touch_record(home.position as usize);
+        self.segments.get(home.segment as usize).map_or(0, touch)
+    }
+
+    /// Where `root` is, whatever the guess. Expected O(1).
+    #[inline]
+    pub(crate) fn find(&mut self, root: RootId, home: Home) -> Option<(Home, &mut Record)> {
+        let segment = self.segments.get_mut(home.segment as usize)?;
+        let Home { slot, print, position, .. } = home;
+        let position = segment.find(root.get(), position as usize, slot as usize, print)?;
+        Some((Home { position: position as u32, ..home }, segment.get_mut(position)))
     }
 
     /// Adds a record whose root is not in the table. Expected O(1), amortised.
     #[inline]
-    pub(crate) fn insert(&mut self, record: Record) {
-        if self.len >= self.limit {
-            self.grow();
+    pub(crate) fn insert(&mut self, record: Record, mut home: Home) {
+        while self.segments.get(home.segment as usize).is_none_or(Segment::is_full) {
+            self.grow(home.segment as usize);
+            home = self.home(record.root);
         }
-        self.place(record);
+        self.segments[home.segment as usize].insert(record, home.slot as usize, home.print);
         self.len += 1;
     }
 
-    /// Takes the record out of its slot and closes the gap. Expected O(1).
+    /// Removes the record that [`find`](Self::find) found. Expected O(1).
     #[inline]
-    pub(crate) fn remove(&mut self, at: usize) -> Record {
-        let removed = self.slots[at];
-        let mut hole = at;
-        let mut next = self.after(at);
-        while self.slots[next].root != 0 {
-            // A record may step back into the hole unless its home lies after the hole.
-            let home = self.home(self.slots[next].root);
-            if self.distance(home, next) >= self.distance(hole, next) {
-                self.slots[hole] = self.slots[next];
-                hole = next;
-            }
-            next = self.after(next);
-        }
-        self.slots[hole] = VACANT;
+    pub(crate) fn remove(&mut self, found: Home) -> Record {
         self.len -= 1;
-        removed
+        let segment = &mut self.segments[found.segment as usize];
+        segment.remove(found.position as usize, found.slot as usize, found.print)
     }
 
-    /// Removes the records that `doomed` picks, of which there are `count`. O(slots).
-    ///
-    /// `doomed` may see a record twice and must answer the same.
+    /// Removes the records that `doomed` picks, of which there are at most `count`. O(slots).
     pub(crate) fn sweep(&mut self, mut count: usize, mut doomed: impl FnMut(Record) -> bool) {
-        let mut at = 0;
-        while count > 0 && at < self.slots.len() {
-            let record = self.slots[at];
-            if record.root != 0 && doomed(record) {
-                // Another record may have stepped into the slot: look at it again.
-                self.remove(at);
-                count -= 1;
+        let key = self.key;
+        for segment in &mut self.segments {
+            if count == 0 {
+                return;
+            }
+            let before = segment.len();
+            segment.sweep(&mut doomed, |root| key.hash(root));
+            let gone = before - segment.len();
+            self.len -= gone;
+            count = count.saturating_sub(gone);
+        }
+    }
+
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record> + '_ {
+        self.segments.iter().flat_map(Segment::records)
+    }
+
+    /// Makes room in a full segment, splitting the next in turn first if their mean is too large.
+    #[cold]
+    fn grow(&mut self, full: usize) {
+        self.version = self.version.wrapping_add(1);
+        if self.segments.is_empty() {
+            self.segments.push(Segment::with_room(8));
+            return;
+        }
+        if self.len >= self.segments.len() * MEAN_RECORDS {
+            self.split();
+        }
+        let segment = &mut self.segments[full];
+        if segment.is_largest() {
+            // Chance does not do this: somebody has chosen the ids. Another key is another table.
+            self.rebuild(Key::new(self.key.multiply));
+        } else if segment.is_full() {
+            segment.grow((segment.len() / 24).max(8));
+        }
+    }
+
+    /// Splits the next segment in turn. O(its records).
+    fn split(&mut self) {
+        let count = self.segments.len();
+        let from = count & (self.mask >> 1) as usize;
+        let old = core::mem::take(&mut self.segments[from]);
+        self.segments.reserve_exact(1);
+        self.segments.push(Segment::default());
+        if self.segments.len() > self.mask as usize {
+            self.mask = self.mask << 1 | 1;
+        }
+        let stays = |record: Record| self.segment(self.key.hash(record.root)) as usize == from;
+        let staying = old.records().filter(|&record| stays(record)).count();
+        let room = |len: usize| Segment::with_room(len + (len / 32).max(8));
+        let (mut stayed, mut moved) = (room(staying), room(old.len() - staying));
+        let (mut next_stayed, mut next_moved) = (0, 0);
+        for (print, record) in old.in_order() {
+            if stays(record) {
+                next_stayed = stayed.append(next_stayed, print, record);
             } else {
-                at += 1;
+                next_moved = moved.append(next_moved, print, record);
             }
         }
-        debug_assert_eq!(count, 0, "the counts by generation have gone astray");
+        self.segments[from] = stayed;
+        self.segments[count] = moved;
     }
+}
 
-    #[cold]
-    fn grow(&mut self) {
-        let size = self.slots.len();
-        let size = size.saturating_add(size / 4).max(FEWEST_SLOTS);
-        let old = core::mem::replace(&mut self.slots, vec![VACANT; size]);
-        self.limit = size - size.div_ceil(5);
-        for record in old.into_iter().filter(|record| record.root != 0) {
-            self.place(record);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ids that all fall into one segment, as somebody who knows the seed would choose them.
+    #[test]
+    fn chosen_ids_make_the_table_choose_another_key() {
+        let mut table = Table::new(7);
+        let first = table.key.multiply;
+        let key = table.key;
+        let roots = (1..).filter(|&root| key.hash(root) & 0xff == 0);
+        let roots: Vec<_> = roots.take(10_000).filter_map(RootId::new).collect();
+        for (&root, n) in roots.iter().zip(0..) {
+            let home = table.locate(root);
+            assert!(table.find(root, home).is_none());
+            table.insert(Record { root: root.get(), check: n, meta: 0 }, home);
         }
-    }
-
-    #[inline]
-    fn place(&mut self, record: Record) {
-        let mut at = self.home(record.root);
-        while self.slots[at].root != 0 {
-            at = self.after(at);
+        assert_ne!(table.key.multiply, first);
+        assert_eq!(table.len(), roots.len());
+        for (&root, n) in roots.iter().zip(0..) {
+            let home = table.locate(root);
+            let (found, record) = table.find(root, home).unwrap();
+            assert_eq!({ record.check }, n);
+            table.remove(found);
         }
-        self.slots[at] = record;
+        assert_eq!((table.len(), table.records().count()), (0, 0));
     }
 
-    #[inline]
-    fn home(&self, root: u64) -> usize {
-        let hash = fold(root ^ self.whiten, self.multiply);
-        ((u128::from(hash) * self.slots.len() as u128) >> 64) as usize
-    }
-
-    const fn after(&self, at: usize) -> usize {
-        if at + 1 == self.slots.len() { 0 } else { at + 1 }
-    }
-
-    /// Steps from one slot on to another, around the end if need be.
-    const fn distance(&self, from: usize, to: usize) -> usize {
-        if to >= from { to - from } else { to + self.slots.len() - from }
+    /// What is looked up early is still found after the table has grown.
+    #[test]
+    fn a_stale_home_is_told_by_the_version() {
+        let mut table = Table::new(7);
+        let root = |n| RootId::new(crate::mixing::scramble(n)).unwrap();
+        let mut changes = 0;
+        for n in 1..20_000 {
+            let (home, version) = (table.locate(root(n)), table.version());
+            table.insert(Record { root: root(n).get(), ..Record::VACANT }, home);
+            changes += u32::from(table.version() != version);
+            assert!(table.find(root(n), table.locate(root(n))).is_some());
+        }
+        assert!(changes > 100 && table.segments.len() > 10);
     }
 }

@@ -1,14 +1,15 @@
 //! Checks the log of a run with exact sets of ids, sharing no code with the tracker.
 //!
-//! Write down every message that a tracker accepts, in the order in which it does, and
-//! every verdict, at the moment it is handed out. [`verify`] then replays the log: it keeps
-//! all ids of all trees, in memory that the tracker exists to avoid.
+//! Write down every message that a tracker accepts, in the order in which it does, every
+//! verdict at the moment it is handed out, and every time that it is told, before the verdicts
+//! that come of it. [`verify`] then replays the log: it keeps all ids of all trees, in memory
+//! that the tracker exists to avoid.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt;
 
-use crate::{EdgeId, Outcome, RootId, Verdict};
+use crate::{EdgeId, Outcome, RootId, Ticks, Timeout, Verdict};
 
 /// One line of the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +36,16 @@ pub enum Event {
     Fail {
         /// The root of its tree.
         root: RootId,
+    },
+    /// The time-out of a root was restarted.
+    Touch {
+        /// The root in question.
+        root: RootId,
+    },
+    /// The tracker was told the time.
+    Advance {
+        /// The time.
+        now: Ticks,
     },
     /// The tracker handed out a verdict.
     Verdict(Verdict),
@@ -97,6 +108,20 @@ pub enum Violation {
         /// The root in question.
         root: RootId,
     },
+    /// A root timed out before its time, or where nothing times out.
+    TimedOutTooEarly {
+        /// The root in question.
+        root: RootId,
+        /// The ticks since its time-out started.
+        age: Ticks,
+    },
+    /// A root is still pending after its time.
+    TimedOutTooLate {
+        /// The root that has waited longest.
+        root: RootId,
+        /// The ticks since its time-out started.
+        age: Ticks,
+    },
     /// The log ends and an accepted init has no verdict.
     NoVerdict {
         /// The smallest such root.
@@ -120,6 +145,12 @@ impl fmt::Display for Violation {
             }
             Self::DoneAfterFail { root } => write!(f, "root {root} was done after a failure"),
             Self::FailedWithoutFail { root } => write!(f, "root {root} failed without a failure"),
+            Self::TimedOutTooEarly { root, age } => {
+                write!(f, "root {root} timed out after {age} ticks, before its time")
+            }
+            Self::TimedOutTooLate { root, age } => {
+                write!(f, "root {root} is pending after {age} ticks, past its time")
+            }
             Self::NoVerdict { root } => write!(f, "root {root} never ended"),
         }
     }
@@ -127,17 +158,24 @@ impl fmt::Display for Violation {
 
 impl core::error::Error for Violation {}
 
-/// A log in the making: a plain list of [`Event`]s.
+/// A log in the making: a plain list of [`Event`]s, and the time-outs by which to judge them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Ledger {
     events: Vec<Event>,
+    limits: Option<(Timeout, u8)>,
 }
 
 impl Ledger {
-    /// An empty log.
+    /// An empty log without times: a time-out is legal at any moment.
     #[must_use]
     pub const fn new() -> Self {
-        Self { events: Vec::new() }
+        Self { events: Vec::new(), limits: None }
+    }
+
+    /// An empty log of a tracker with these time-outs and generations.
+    #[must_use]
+    pub const fn timed(timeout: Timeout, generations: u8) -> Self {
+        Self { events: Vec::new(), limits: Some((timeout, generations)) }
     }
 
     /// Writes one line. O(1), amortised.
@@ -151,13 +189,25 @@ impl Ledger {
         &self.events
     }
 
+    /// The lines so far, to be changed.
+    pub const fn events_mut(&mut self) -> &mut Vec<Event> {
+        &mut self.events
+    }
+
     /// [`verify`] of the lines so far.
     ///
     /// # Errors
     ///
     /// The first [`Violation`].
     pub fn verify(&self) -> Result<(), Violation> {
-        verify(&self.events)
+        verify(self)
+    }
+}
+
+impl From<Vec<Event>> for Ledger {
+    /// A log without times.
+    fn from(events: Vec<Event>) -> Self {
+        Self { events, limits: None }
     }
 }
 
@@ -169,9 +219,16 @@ struct Tree {
     consumed: BTreeSet<EdgeId>,
     failed: bool,
     ended: bool,
+    born: Ticks,
+    /// When its time-out last started.
+    started: Ticks,
 }
 
 impl Tree {
+    const fn is_pending(&self) -> bool {
+        self.task.is_some() && !self.ended
+    }
+
     fn produce(&mut self, root: RootId, ids: &[EdgeId]) -> Result<(), Violation> {
         match ids.iter().find(|&&id| !self.produced.insert(id)) {
             Some(&id) => Err(Violation::ProducedTwice { root, id }),
@@ -206,39 +263,132 @@ impl Tree {
     }
 }
 
+/// One time-out: an age that must be reached, and one that must not be outlived.
+#[derive(Clone, Copy)]
+struct Limit {
+    least: Ticks,
+    most: Ticks,
+}
+
+impl Limit {
+    fn new(timeout: Ticks, generations: u8) -> Self {
+        let width = (timeout.max(1) - 1).div_ceil(u64::from(generations.max(2)) - 1).max(1);
+        Self { least: timeout, most: timeout.saturating_add(width - 1) }
+    }
+}
+
+/// The log as far as it has been read.
+#[derive(Default)]
+struct Replay {
+    trees: BTreeMap<RootId, Tree>,
+    now: Ticks,
+    /// Since the last restart, and since the init.
+    idle: Option<Limit>,
+    cap: Option<Limit>,
+    acks_restart: bool,
+    /// Pending roots by when their time-outs started, and by their inits.
+    by_start: BTreeSet<(Ticks, RootId)>,
+    by_birth: BTreeSet<(Ticks, RootId)>,
+    timed: bool,
+}
+
+impl Replay {
+    fn new(limits: Option<(Timeout, u8)>) -> Self {
+        let Some((timeout, generations)) = limits else { return Self::default() };
+        let limit = |ticks| Some(Limit::new(ticks, generations));
+        let (idle, cap) = match timeout {
+            Timeout::Never | Timeout::OrphansAfter(_) => (None, None),
+            Timeout::After(ticks) => (limit(ticks), None),
+            Timeout::Progress { idle, cap } => (limit(idle), limit(cap)),
+        };
+        Self { idle, cap, acks_restart: cap.is_some(), timed: true, ..Self::default() }
+    }
+
+    fn init(&mut self, root: RootId, task: u32, produced: &[EdgeId]) -> Result<(), Violation> {
+        let tree = self.trees.entry(root).or_default();
+        if tree.task.replace(task).is_some() {
+            return Err(Violation::InitTwice { root });
+        }
+        (tree.born, tree.started) = (self.now, self.now);
+        self.by_start.insert((self.now, root));
+        self.by_birth.insert((self.now, root));
+        tree.produce(root, produced)
+    }
+
+    fn restart(&mut self, root: RootId) {
+        if let Some(tree) = self.trees.get_mut(&root).filter(|tree| tree.is_pending()) {
+            self.by_start.remove(&(tree.started, root));
+            tree.started = self.now;
+            self.by_start.insert((self.now, root));
+        }
+    }
+
+    fn end(&mut self, verdict: Verdict) -> Result<(), Violation> {
+        let root = verdict.root;
+        let tree = self.trees.entry(root).or_default();
+        tree.end(verdict)?;
+        self.by_start.remove(&(tree.started, root));
+        self.by_birth.remove(&(tree.born, root));
+        let (age, since_init) = (self.now - tree.started, self.now - tree.born);
+        let reached = |limit: Option<Limit>, age| limit.is_some_and(|limit| age >= limit.least);
+        let may = reached(self.idle, age) || reached(self.cap, since_init);
+        if self.timed && verdict.outcome == Outcome::TimedOut && !may {
+            return Err(Violation::TimedOutTooEarly { root, age });
+        }
+        Ok(())
+    }
+
+    /// Nobody may be pending who must have timed out by now.
+    fn nobody_is_late(&self) -> Result<(), Violation> {
+        let late = |limit: Option<Limit>, roots: &BTreeSet<(Ticks, RootId)>| {
+            let (&(start, root), limit) = (roots.first()?, limit?);
+            let age = self.now - start;
+            (age >= limit.most).then_some(Violation::TimedOutTooLate { root, age })
+        };
+        match late(self.idle, &self.by_start).or(late(self.cap, &self.by_birth)) {
+            Some(violation) => Err(violation),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Replays a finished run and checks every verdict.
 ///
 /// The rules: a root is announced once and ends once, at its own task; it is done only
 /// when every id announced has been consumed and no tuple has failed (paper section 2, "one
-/// complete processing"); it fails only if a
-/// tuple has; every id is produced once and consumed once in its tree. A time-out is
-/// legal at any moment, as the log has no clock, and so are messages after the verdict
-/// and messages whose init never came. O(ids · log ids) time, O(ids) space.
+/// complete processing"); it fails only if a tuple has; every id is produced once and consumed
+/// once in its tree. Messages after the verdict and messages whose init never came are legal.
+/// With time-outs of `T` ticks and generations of `L`, a root times out at an age of `T` at the
+/// least, and none is pending at an age of `T + L − 1` once the verdicts of that moment have
+/// been told. O(ids · log ids) time, O(ids) space.
 ///
 /// # Errors
 ///
 /// The first [`Violation`] in the order of the log; then [`Violation::NoVerdict`].
-pub fn verify(events: &[Event]) -> Result<(), Violation> {
-    let mut trees = BTreeMap::<RootId, Tree>::new();
-    for event in events {
+pub fn verify(ledger: &Ledger) -> Result<(), Violation> {
+    let mut replay = Replay::new(ledger.limits);
+    for event in &ledger.events {
+        if !matches!(event, Event::Verdict(_)) {
+            replay.nobody_is_late()?;
+        }
         match event {
-            Event::Init { root, task, produced } => {
-                let tree = trees.entry(*root).or_default();
-                if tree.task.replace(*task).is_some() {
-                    return Err(Violation::InitTwice { root: *root });
-                }
-                tree.produce(*root, produced)?;
-            }
+            Event::Init { root, task, produced } => replay.init(*root, *task, produced)?,
             Event::Ack { root, consumed, produced } => {
-                let tree = trees.entry(*root).or_default();
+                let tree = replay.trees.entry(*root).or_default();
                 tree.consume(*root, consumed)?;
                 tree.produce(*root, produced)?;
+                if replay.acks_restart {
+                    replay.restart(*root);
+                }
             }
-            Event::Fail { root } => trees.entry(*root).or_default().failed = true,
-            Event::Verdict(verdict) => trees.entry(verdict.root).or_default().end(*verdict)?,
+            Event::Fail { root } => replay.trees.entry(*root).or_default().failed = true,
+            Event::Touch { root } => replay.restart(*root),
+            Event::Advance { now } => replay.now = replay.now.max(*now),
+            Event::Verdict(verdict) => replay.end(*verdict)?,
         }
     }
-    match trees.iter().find(|(_, tree)| tree.task.is_some() && !tree.ended) {
+    replay.nobody_is_late()?;
+    match replay.trees.iter().find(|(_, tree)| tree.is_pending()) {
         Some((&root, _)) => Err(Violation::NoVerdict { root }),
         None => Ok(()),
     }

@@ -164,13 +164,18 @@ struct Naive {
     open: HashSet<u8>,
     failed: bool,
     born: u64,
+    /// When its time-out started.
+    started: u64,
 }
 
 impl Oracle {
     fn change(&mut self, root: u64, set: u8) -> &mut Naive {
         let now = self.now;
-        let naive =
-            self.records.entry(root).or_insert_with(|| Naive { born: now, ..Naive::default() });
+        let naive = self.records.entry(root).or_insert_with(|| Naive {
+            born: now,
+            started: now,
+            ..Naive::default()
+        });
         for id in (0..8).filter(|id| set >> id & 1 == 1) {
             if !naive.open.remove(&id) {
                 naive.open.insert(id);
@@ -197,22 +202,28 @@ impl Oracle {
         }
         let now = self.now;
         let naive = self.change(root, set);
-        (naive.task, naive.born) = (Some(task), now);
+        (naive.task, naive.born, naive.started) = (Some(task), now, now);
         Ok(self.settle(root))
     }
 
     fn advance(&mut self, ticks: u64, timeout: Timeout, generations: u8) -> Vec<Verdict> {
         self.now += ticks;
-        let (limit, roots) = match timeout {
+        let (limit, roots, cap) = match timeout {
             Timeout::Never => return Vec::new(),
-            Timeout::OrphansAfter(limit) => (limit, false),
-            Timeout::After(limit) => (limit, true),
+            Timeout::OrphansAfter(limit) => (limit, false, None),
+            Timeout::After(limit) => (limit, true, None),
+            Timeout::Progress { idle, cap } => (idle, true, Some(cap)),
         };
-        let width = (limit - 1).div_ceil(u64::from(generations) - 1).max(1);
+        let now = self.now;
+        let over = |limit: u64, start: u64| {
+            let width = (limit - 1).div_ceil(u64::from(generations) - 1).max(1);
+            start / width * width + width - 1 + limit <= now
+        };
         let mut out = Vec::new();
         self.records.retain(|&root, naive| {
-            let due = naive.born / width * width + width - 1 + limit;
-            let ends = due <= self.now && (roots || naive.task.is_none());
+            let idle = over(limit, naive.started) && (roots || naive.task.is_none());
+            let capped = naive.task.is_some() && cap.is_some_and(|cap| over(cap, naive.born));
+            let ends = idle || capped;
             if let (true, Some(task)) = (ends, naive.task) {
                 let root = RootId::new(root).unwrap();
                 out.push(Verdict { root, task, outcome: Outcome::TimedOut });
@@ -234,6 +245,7 @@ proptest! {
             1 => Just(Timeout::Never),
             1 => (1..60u64).prop_map(Timeout::OrphansAfter),
             4 => (1..60u64).prop_map(Timeout::After),
+            4 => (1..60u64, 1..150u64).prop_map(|(idle, cap)| Timeout::Progress { idle, cap }),
         ],
         generations in 3..=8u8,
         seed in any::<u64>(),
@@ -254,8 +266,16 @@ proptest! {
                 }
                 Op::Ack { root, set } => {
                     let got = tracker.ack(id(root), Delta::EMPTY, set_of(set));
-                    if set != 0 {
+                    if set != 0 || oracle.records.contains_key(&root) {
                         oracle.change(root, set);
+                    }
+                    let now = oracle.now;
+                    let progress = matches!(timeout, Timeout::Progress { .. });
+                    if let Some(naive) = oracle.records.get_mut(&root)
+                        && naive.task.is_some()
+                        && progress
+                    {
+                        naive.started = now;
                     }
                     prop_assert_eq!(got, oracle.settle(root));
                     got
@@ -269,7 +289,7 @@ proptest! {
                 Op::Touch { root } => {
                     let now = oracle.now;
                     let armed = oracle.records.get_mut(&root).filter(|naive| naive.task.is_some());
-                    let known = armed.map(|naive| naive.born = now).is_some();
+                    let known = armed.map(|naive| naive.started = now).is_some();
                     prop_assert_eq!(tracker.touch(id(root)), known);
                     Applied::Pending
                 }
@@ -327,4 +347,152 @@ proptest! {
         prop_assert_eq!(ended, live);
         prop_assert_eq!((tracker.len(), tracker.orphans()), (0, 0));
     }
+}
+
+/// Messages that meet often.
+fn message() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        20 => op(),
+        1 => (0..3u64).prop_map(|ticks| Op::Advance { ticks }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// A batch does what its messages would do one by one, refusals and places included; and
+    /// roots that are carried from one tracker to another and back on the way change nothing.
+    #[test]
+    fn batches_and_hand_overs_equal_single_messages(
+        ops in prop::collection::vec(message(), 1..150),
+        progress in any::<bool>(),
+        generations in 3..=8u8,
+        seed in any::<u64>(),
+        cut in any::<u64>(),
+    ) {
+        let timeout = if progress {
+            Timeout::Progress { idle: 20, cap: 60 }
+        } else {
+            Timeout::After(20)
+        };
+        let ids = one_hot();
+        let set_of = |set: u8| -> Delta { (0..8).filter(|id| set >> id & 1 == 1).map(|id| ids[id]).collect() };
+        let id = |root| RootId::new(root).unwrap();
+        let mut single = tracker(timeout, generations, seed);
+        // The roots of `cut` are with the second of these at every other batch.
+        let mut pair = [tracker(timeout, generations, seed), tracker(timeout, generations, !seed)];
+        let ours = |root: RootId| cut >> (root.get() % 64) & 1 == 1;
+        let (mut now, mut split, mut refusals) = (0, false, 0);
+        let mut batch = Vec::new();
+        for op in ops {
+            let message = match op {
+                Op::Init { root, task, set } => acker::Op::init(id(root), task, set_of(set)),
+                Op::Ack { root, set } => acker::Op::ack(id(root), Delta::EMPTY, set_of(set)),
+                Op::Fail { root } => acker::Op::fail(id(root)),
+                Op::Touch { root } => acker::Op::touch(id(root)),
+                Op::Clear => continue,
+                Op::Advance { ticks } => {
+                    now += ticks;
+                    let (mut verdicts, mut refused, mut expected) = (vec![], vec![], vec![]);
+                    let before = single.stats().duplicate_inits;
+                    for op in &batch {
+                        let acker::Op { root, message } = *op;
+                        let applied = match message {
+                            acker::Message::Init { task, produced } => {
+                                single.init(root, task, produced).unwrap_or(Applied::Pending)
+                            }
+                            acker::Message::Update(update) => single.update(root, update),
+                            acker::Message::Fail => single.fail(root),
+                            acker::Message::Touch => {
+                                single.touch(root);
+                                Applied::Pending
+                            }
+                        };
+                        if let Applied::Verdict(verdict) = applied {
+                            expected.push(verdict);
+                        }
+                    }
+                    let mine = |op: &acker::Op| usize::from(split && ours(op.root));
+                    for (which, tracker) in pair.iter_mut().enumerate() {
+                        let part: Vec<_> =
+                            batch.iter().copied().filter(|op| mine(op) == which).collect();
+                        tracker.apply(&part, &mut verdicts, &mut refused);
+                    }
+                    refusals += refused.len();
+                    prop_assert_eq!(refused.len() as u64, single.stats().duplicate_inits - before);
+                    single.advance(now, &mut expected);
+                    pair.iter_mut().for_each(|tracker| tracker.advance(now, &mut verdicts));
+                    for list in [&mut verdicts, &mut expected] {
+                        list.sort_by_key(|verdict| (verdict.root, verdict.task));
+                    }
+                    prop_assert_eq!(verdicts, expected);
+                    batch.clear();
+                    // Same clocks: the generations stay as they are.
+                    let [first, second] = &mut pair;
+                    let (from, to) = if split { (second, first) } else { (first, second) };
+                    let carried = from.extract(ours);
+                    let mut none = Vec::new();
+                    prop_assert_eq!(to.absorb(&carried, &mut none), Ok(()));
+                    prop_assert!(none.is_empty());
+                    split = !split;
+                    let sum = |f: fn(&Tracker) -> usize| pair.iter().map(f).sum::<usize>();
+                    prop_assert_eq!(sum(Tracker::len), single.len());
+                    prop_assert_eq!(sum(Tracker::orphans), single.orphans());
+                    continue;
+                }
+            };
+            batch.push(message);
+        }
+        let duplicates: u64 = pair.iter().map(|tracker| tracker.stats().duplicate_inits).sum();
+        prop_assert_eq!(refusals as u64, duplicates);
+    }
+}
+
+/// Two inits of one root in two trackers, merged: one verdict for each.
+#[test]
+fn two_inits_that_meet_in_a_merge_both_fail() {
+    let root = RootId::new(1).unwrap();
+    let open = Delta::of(&one_hot()[..1]);
+    let mut trackers = [0, 1].map(|_| tracker(Timeout::After(10), 3, 0));
+    for (tracker, task) in trackers.iter_mut().zip([5, 6]) {
+        assert_eq!(tracker.init(root, task, open), Ok(Applied::Pending));
+    }
+    let [first, second] = &mut trackers;
+    let mut verdicts = Vec::new();
+    assert_eq!(second.absorb(&first.extract(|_| true), &mut verdicts), Ok(()));
+    let failed = |task| Verdict { root, task, outcome: Outcome::Failed };
+    assert_eq!(verdicts, [failed(6), failed(5)]);
+    assert_eq!((first.len(), second.len(), second.orphans()), (0, 0, 0));
+}
+
+/// Parts of one tree in two trackers: whichever is merged into the other, the sum is whole.
+#[test]
+fn parts_of_a_tree_merge_into_its_verdict() {
+    let root = RootId::new(1).unwrap();
+    let ids = one_hot();
+    let mut trackers = [0, 1].map(|_| tracker(Timeout::After(10), 3, 0));
+    let [first, second] = &mut trackers;
+    assert_eq!(first.init(root, 5, Delta::of(&ids[..2])), Ok(Applied::Pending));
+    assert_eq!(second.ack(root, Delta::of(&ids[..1]), Delta::EMPTY), Applied::Orphan);
+    assert_eq!(second.ack(root, Delta::of(&ids[1..2]), Delta::EMPTY), Applied::Orphan);
+    let mut verdicts = Vec::new();
+    assert_eq!(first.absorb(&second.extract(|_| true), &mut verdicts), Ok(()));
+    assert_eq!(verdicts, [Verdict { root, task: 5, outcome: Outcome::Done }]);
+    assert!(first.is_empty() && second.orphans() == 0);
+}
+
+/// Records of a tracker whose tasks have 27 bits do not fit one where they have 24.
+#[test]
+fn a_carried_task_that_does_not_fit_is_refused() {
+    let (root, task) = (RootId::new(1).unwrap(), 1 << 24);
+    let mut first = tracker(Timeout::After(10), 3, 0);
+    let mut second = tracker(Timeout::Progress { idle: 10, cap: 20 }, 3, 0);
+    let open = Delta::of(&one_hot()[..1]);
+    assert_eq!(second.max_task(), task - 1);
+    let refused = Error::TaskTooLarge { task, largest: task - 1 };
+    assert_eq!(second.init(root, task, open), Err(refused));
+    assert_eq!(first.init(root, task, open), Ok(Applied::Pending));
+    let mut verdicts = Vec::new();
+    assert_eq!(second.absorb(&first.records(), &mut verdicts), Err(refused));
+    assert!(second.is_empty() && verdicts.is_empty());
 }

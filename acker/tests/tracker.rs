@@ -179,9 +179,12 @@ fn merged_updates_equal_their_acks() {
 fn a_task_that_does_not_fit_is_refused() {
     let mut t = tracker(Timeout::Never);
     let largest = Tracker::MAX_TASK;
-    let refused = Error::TaskTooLarge { task: largest + 1 };
+    let refused = Error::TaskTooLarge { task: largest + 1, largest };
     assert_eq!(t.init(root(1), largest + 1, ids([1])), Err(refused));
-    assert_eq!(t.init(root(1), u32::MAX, NONE), Err(Error::TaskTooLarge { task: u32::MAX }));
+    assert_eq!(
+        t.init(root(1), u32::MAX, NONE),
+        Err(Error::TaskTooLarge { task: u32::MAX, largest })
+    );
     assert_eq!((t.len(), t.stats().inits), (0, 0));
     assert_eq!(t.init(root(1), largest, ids([1])), Ok(Applied::Pending));
     assert_eq!(t.fail(root(1)), failed(root(1), largest));
@@ -375,7 +378,7 @@ fn every_error_says_what_to_do() {
             "root 000000000000000a is still pending: drop the repeat, or mix in an attempt",
         ),
         (
-            Error::TaskTooLarge { task: 134_217_728 },
+            Error::TaskTooLarge { task: 134_217_728, largest: Tracker::MAX_TASK },
             "task 134217728 is above the largest legal task 134217727",
         ),
         (Error::BadGenerations { generations: 9 }, "9 generations asked for: choose 3 to 8"),

@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use acker::verify::{Event, Ledger, Violation, verify};
+use acker::verify::{Event, Ledger, Violation};
 use acker::{
     Applied, Delta, EdgeId, IdGen, Outcome, RootId, Timeout, Tracker, TrackerConfig, Verdict, mix,
 };
+
+fn verify(events: &[Event]) -> Result<(), Violation> {
+    acker::verify::verify(&Ledger::from(events.to_vec()))
+}
 
 /// A run of several trees, interleaved, with failures and time-outs, through a tracker.
 fn run(seed: u64) -> Vec<Event> {
@@ -49,7 +53,7 @@ fn run(seed: u64) -> Vec<Event> {
                 tracker.ack(*root, Delta::of(consumed), Delta::of(produced))
             }
             Event::Fail { root } => tracker.fail(*root),
-            Event::Verdict(_) => unreachable!(),
+            _ => unreachable!(),
         };
         ledger.push(message);
         if let Applied::Verdict(verdict) = applied {
@@ -164,7 +168,7 @@ fn every_message_that_is_missing_or_repeated_is_noticed_where_it_matters() {
                         assert!(matches!(without, Err(Violation::DoneTooEarly { .. })));
                     }
                 }
-                Event::Fail { .. } | Event::Verdict(_) => {}
+                _ => {}
             }
         }
     }
@@ -214,4 +218,133 @@ fn messages_after_a_verdict_and_without_an_init_are_legal() {
         Event::Fail { root: stray },
     ];
     assert_eq!(verify(&events), Ok(()));
+}
+
+/// A run under a clock, with touches, through a tracker.
+fn timed_run(seed: u64, timeout: Timeout, generations: u8) -> Ledger {
+    let mut tracker = Tracker::new(TrackerConfig { timeout, generations, seed }).unwrap();
+    let mut ids = IdGen::from_seed(seed, 0);
+    let mut random = IdGen::from_seed(seed, 1);
+    let mut below = |n: u64| random.next_id().get() % n;
+    let mut ledger = Ledger::timed(timeout, generations);
+    let mut open: Vec<(RootId, Vec<EdgeId>)> = Vec::new();
+    let (mut now, mut out) = (0, Vec::new());
+    for step in 0..300u64 {
+        let applied = match (below(8), open.len() as u64) {
+            (0 | 1, _) | (_, 0) => {
+                let (root, produced) = (mix(step, 0), vec![ids.next_id(), ids.next_id()]);
+                open.push((root, produced.clone()));
+                let applied = tracker.init(root, 1, Delta::of(&produced)).unwrap();
+                ledger.push(Event::Init { root, task: 1, produced });
+                applied
+            }
+            (2..=4, n) => {
+                let (root, edges) = &mut open[below(n) as usize];
+                let Some(id) = edges.pop() else { continue };
+                let produced = if below(2) == 0 { vec![ids.next_id()] } else { vec![] };
+                edges.extend(&produced);
+                let applied = tracker.ack(*root, Delta::of(&[id]), Delta::of(&produced));
+                ledger.push(Event::Ack { root: *root, consumed: vec![id], produced });
+                applied
+            }
+            (5, n) => {
+                let root = open[below(n) as usize].0;
+                tracker.touch(root);
+                ledger.push(Event::Touch { root });
+                Applied::Pending
+            }
+            _ => {
+                now += below(12);
+                tracker.advance(now, &mut out);
+                ledger.push(Event::Advance { now });
+                for verdict in out.drain(..) {
+                    ledger.push(Event::Verdict(verdict));
+                }
+                Applied::Pending
+            }
+        };
+        if let Applied::Verdict(verdict) = applied {
+            ledger.push(Event::Verdict(verdict));
+        }
+    }
+    // The end of time for all but a tracker that never gives up.
+    tracker.advance(now + 1_000, &mut out);
+    ledger.push(Event::Advance { now: now + 1_000 });
+    for verdict in out {
+        ledger.push(Event::Verdict(verdict));
+    }
+    ledger
+}
+
+fn timeouts() -> [Timeout; 5] {
+    [
+        Timeout::After(1),
+        Timeout::After(20),
+        Timeout::After(77),
+        Timeout::Progress { idle: 13, cap: 50 },
+        Timeout::Progress { idle: 40, cap: 41 },
+    ]
+}
+
+#[test]
+fn what_the_tracker_does_is_in_time() {
+    let mut timed_out = 0;
+    for seed in 0..200 {
+        for timeout in timeouts() {
+            for generations in [3, 5, 8] {
+                let ledger = timed_run(seed, timeout, generations);
+                assert_eq!(ledger.verify(), Ok(()), "{timeout:?} {generations}");
+                let late = |event: &&Event| matches!(event, Event::Verdict(v) if v.outcome == Outcome::TimedOut);
+                timed_out += ledger.events().iter().filter(late).count();
+            }
+        }
+    }
+    assert!(timed_out > 10_000, "{timed_out}");
+}
+
+/// With one verdict of a time-out moved to the end of the run, or to the root's init.
+#[test]
+fn a_time_out_that_is_early_or_late_is_rejected() {
+    let (mut early, mut late) = (0, 0);
+    for seed in 0..100 {
+        for timeout in [Timeout::After(20), Timeout::Progress { idle: 13, cap: 50 }] {
+            let ledger = timed_run(seed, timeout, 8);
+            for (event, at) in ledger.events().iter().zip(0..) {
+                let Event::Verdict(Verdict { outcome: Outcome::TimedOut, root, .. }) = *event
+                else {
+                    continue;
+                };
+                // Told at the very end: then it was pending for too long, unless it was near it.
+                let mut moved = ledger.clone();
+                let verdict = moved.events_mut().remove(at);
+                moved.events_mut().push(verdict);
+                match moved.verify() {
+                    Err(Violation::TimedOutTooLate { root: r, .. }) if r == root => late += 1,
+                    other => assert_eq!(other, Ok(())),
+                }
+                // Told right after its init: then it was no age at all.
+                let mut moved = ledger.clone();
+                let verdict = moved.events_mut().remove(at);
+                let init = moved
+                    .events()
+                    .iter()
+                    .position(|event| matches!(event, Event::Init { root: r, .. } if *r == root));
+                moved.events_mut().insert(init.unwrap() + 1, verdict);
+                assert_eq!(moved.verify(), Err(Violation::TimedOutTooEarly { root, age: 0 }));
+                early += 1;
+            }
+        }
+    }
+    assert!(early > 1_000 && late > early / 2, "{early} {late}");
+}
+
+#[test]
+fn nothing_may_time_out_where_nothing_does() {
+    let root = mix(1, 0);
+    let mut ledger = Ledger::timed(Timeout::OrphansAfter(3), 3);
+    ledger.push(Event::Init { root, task: 0, produced: vec![EdgeId::new(1).unwrap()] });
+    ledger.push(Event::Advance { now: u64::MAX });
+    let verdict = Verdict { root, task: 0, outcome: Outcome::TimedOut };
+    ledger.push(Event::Verdict(verdict));
+    assert_eq!(ledger.verify(), Err(Violation::TimedOutTooEarly { root, age: u64::MAX }));
 }

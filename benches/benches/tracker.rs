@@ -1,155 +1,117 @@
 //! What an ack costs: `acker::Tracker` beside plain hash maps that hold the same record.
 //!
-//! Each root lives through one init and four acks, spread evenly over the time in which `pending`
-//! other roots begin, so that every call meets a record that has not been touched for long. The
-//! maps do less: no time-outs, no messages before the init, no counts.
+//! Each root lives through one init and four acks; each message is for a root drawn at random
+//! among those pending, as many as there always are. All contenders get the same messages from
+//! the same list, keep the same 20 bytes a root with the generation of its init, and push the
+//! same verdicts. The maps do less: no failures, no counts, no expiry by the clock. Contenders
+//! take turns; a figure is the median of their turns, in CPU time of the thread.
+//!
+//! `cargo bench -p benches --bench tracker [-- 100000]`; with `--features peers` Storm's map in
+//! Java runs as well.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
 
-use std::collections::hash_map::{Entry, HashMap as StdMap, RandomState};
-use std::hash::BuildHasher;
+#[path = "tracker/contenders.rs"]
+mod contenders;
+#[path = "tracker/workload.rs"]
+mod workload;
+
 use std::hint::black_box;
 
-use acker::{Applied, Delta, EdgeId, RootId, Timeout, Tracker, TrackerConfig, mix};
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use cpu_time::ThreadTime;
 
-/// Roots an iteration; five calls each.
-const ROOTS: usize = 1_000;
+use contenders::{Brown, Contender, OneByOne, Siphash, batched};
+use workload::Workload;
 
-/// What a tracker must do.
-trait Track {
-    fn init(&mut self, root: RootId, task: u32, produced: EdgeId);
-    /// Whether the root's tree is complete.
-    fn ack(&mut self, root: RootId, consumed: EdgeId, produced: Delta) -> bool;
+/// Messages a turn.
+const TURN: usize = 200_000;
+const TURNS: usize = 21;
+
+struct Measured {
+    name: &'static str,
+    contender: Box<dyn Contender>,
+    nanos: Vec<f64>,
 }
 
-impl Track for Tracker {
-    fn init(&mut self, root: RootId, task: u32, produced: EdgeId) {
-        let applied = Tracker::init(self, root, task, Delta::of(&[produced])).unwrap();
-        assert_eq!(applied, Applied::Pending);
-    }
-
-    fn ack(&mut self, root: RootId, consumed: EdgeId, produced: Delta) -> bool {
-        let applied = Tracker::ack(self, root, Delta::of(&[consumed]), produced);
-        matches!(applied, Applied::Verdict(_))
-    }
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }
 
-/// The 12 bytes that a tracker keeps beside the root's id.
-#[derive(Clone, Copy)]
-#[repr(C, packed(4))]
-struct Record {
-    check: u64,
-    _task: u32,
-}
-
-impl<S: BuildHasher> Track for StdMap<RootId, Record, S> {
-    fn init(&mut self, root: RootId, task: u32, produced: EdgeId) {
-        match self.entry(root) {
-            Entry::Vacant(slot) => slot.insert(Record { check: produced.get(), _task: task }),
-            Entry::Occupied(_) => unreachable!("every root begins once"),
-        };
-    }
-
-    fn ack(&mut self, root: RootId, consumed: EdgeId, produced: Delta) -> bool {
-        let record = self.get_mut(&root).unwrap();
-        record.check ^= consumed.get() ^ produced.bits();
-        let done = record.check == 0;
-        if done {
-            self.remove(&root);
-        }
-        done
-    }
-}
-
-/// A map whose hash function is the fast one of hashbrown.
-#[derive(Default)]
-struct Brown(hashbrown::HashMap<RootId, Record>);
-
-impl Track for Brown {
-    fn init(&mut self, root: RootId, task: u32, produced: EdgeId) {
-        let record = Record { check: produced.get(), _task: task };
-        assert!(self.0.insert(root, record).is_none(), "every root begins once");
-    }
-
-    fn ack(&mut self, root: RootId, consumed: EdgeId, produced: Delta) -> bool {
-        let hashbrown::hash_map::Entry::Occupied(mut slot) = self.0.entry(root) else {
-            unreachable!("no message comes before its init");
-        };
-        let record = slot.get_mut();
-        record.check ^= consumed.get() ^ produced.bits();
-        let done = record.check == 0;
-        if done {
-            slot.remove();
-        }
-        done
-    }
-}
-
-/// The `k`-th edge of a root: cheap, so that the table is what is measured.
-fn edge(root: RootId, k: u32) -> EdgeId {
-    EdgeId::new(root.get().rotate_left(7 + 13 * k)).unwrap()
-}
-
-/// Roots that come, are acked and go, `pending` of them at a time.
-struct Churn<T> {
-    tracker: T,
-    /// Used in turn; twice as many as are ever pending.
-    roots: Vec<RootId>,
-    pending: usize,
-    now: usize,
-}
-
-impl<T: Track> Churn<T> {
-    /// Filled up, and turned over twice.
-    fn new(tracker: T, pending: usize) -> Self {
-        let roots = (0..2 * pending as u64).map(|i| mix(i, 0)).collect();
-        let mut churn = Churn { tracker, roots, pending, now: 0 };
-        while churn.now < 3 * pending {
-            churn.step();
-        }
-        churn
-    }
-
-    /// One init, and an ack of each of four roots of four ages; the oldest is done.
-    fn step(&mut self) -> bool {
-        let len = self.roots.len();
-        let root = self.roots[self.now % len];
-        self.tracker.init(root, 1, edge(root, 0));
-        let mut done = false;
-        for k in 0..4 {
-            let Some(at) = self.now.checked_sub((k as usize + 1) * self.pending / 4) else { break };
-            let root = self.roots[at % len];
-            let next = if k < 3 { Delta::of(&[edge(root, k + 1)]) } else { Delta::EMPTY };
-            done = self.tracker.ack(root, edge(root, k), next);
-        }
-        self.now += 1;
-        done
-    }
-}
-
-fn measure<T: Track>(c: &mut Criterion, name: &str, pending: usize, tracker: T) {
-    let mut group = c.benchmark_group("tracker");
-    group.throughput(Throughput::Elements(5 * ROOTS as u64));
-    let mut churn = Churn::new(tracker, pending);
-    group.bench_function(BenchmarkId::new(name, pending), |b| {
-        b.iter(|| {
-            for _ in 0..ROOTS {
-                assert!(black_box(churn.step()));
+fn measure(pending: usize) {
+    let new = |name, contender| Measured { name, contender, nanos: Vec::new() };
+    let mut all = [
+        new("acker, batched", batched()),
+        new("acker, one by one", Box::new(OneByOne::default())),
+        new("hashbrown", Box::new(Brown::default())),
+        new("std", Box::new(Siphash::default())),
+    ];
+    let mut workload = Workload::new(pending, 42);
+    let (mut ops, mut turn, mut verdicts) = (workload.fill(), 0, Vec::new());
+    // The first turns fill the tables and turn every root over some times.
+    let warm = (10 * pending).div_ceil(TURN) + 2;
+    loop {
+        let mut ends = None;
+        for measured in &mut all {
+            verdicts.clear();
+            let start = ThreadTime::now();
+            measured.contender.apply(black_box(&ops), &mut verdicts);
+            let nanos = start.elapsed().as_nanos() as f64 / ops.len() as f64;
+            assert_eq!(verdicts.len(), *ends.get_or_insert(verdicts.len()), "{}", measured.name);
+            if turn >= warm {
+                measured.nanos.push(nanos);
             }
-        });
-    });
-    group.finish();
-}
-
-fn tracker(c: &mut Criterion) {
-    for pending in [1_000, 100_000] {
-        let config = TrackerConfig { timeout: Timeout::After(30_000), generations: 8, seed: 42 };
-        measure(c, "acker", pending, Tracker::new(config).unwrap());
-        measure(c, "hashbrown", pending, Brown::default());
-        measure(c, "std", pending, StdMap::<_, _, RandomState>::default());
+        }
+        turn += 1;
+        if turn == warm + TURNS {
+            break;
+        }
+        ops = workload.messages(TURN);
     }
+    println!("\n{pending} pending          ns a message   times acker   heap bytes a root");
+    let base = median(&mut all[0].nanos.clone());
+    for measured in &mut all {
+        let each = median(&mut measured.nanos);
+        let bytes = measured.contender.heap_bytes() as f64 / pending as f64;
+        println!("{:<22} {each:>14.1} {:>13.2} {bytes:>19.1}", measured.name, each / base);
+    }
+    // Expiry: the rest is acked by one contender and timed out by another.
+    let acks = workload.drain();
+    verdicts.clear();
+    let start = ThreadTime::now();
+    all[0].contender.apply(&acks, &mut verdicts);
+    let acked = start.elapsed().as_nanos() as f64 / verdicts.len() as f64;
+    assert_eq!(verdicts.len(), pending);
+    verdicts.clear();
+    let start = ThreadTime::now();
+    all[1].contender.expire(&mut verdicts);
+    let expired = start.elapsed().as_nanos() as f64 / verdicts.len() as f64;
+    assert_eq!(verdicts.len(), pending);
+    if let Some((nanos, bytes)) = storm(pending) {
+        let ratio = nanos / base;
+        println!("{:<22} {nanos:>14.1} {ratio:>13.2} {bytes:>19.1}", "Storm's map, Java");
+    }
+    println!("acking all that is left: {acked:.1} ns a root; expiring it: {expired:.1} ns a root");
 }
 
-criterion_group!(benches, tracker);
-criterion_main!(benches);
+/// What Storm's map takes, in Java: nanoseconds a message and bytes a root.
+fn storm(pending: usize) -> Option<(f64, f64)> {
+    if !cfg!(feature = "peers") {
+        return None;
+    }
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/StormMap.java");
+    let java = std::process::Command::new("java")
+        .args(["-Xmx6g", source, &pending.to_string()])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&java.stdout);
+    let figures: Vec<f64> = text.split_whitespace().map(|figure| figure.parse().unwrap()).collect();
+    assert_eq!(figures.len(), 3, "{}", String::from_utf8_lossy(&java.stderr));
+    Some((figures[1], figures[2]))
+}
+
+fn main() {
+    let chosen: Vec<usize> = std::env::args().filter_map(|arg| arg.parse().ok()).collect();
+    let sizes = if chosen.is_empty() { vec![1_000, 10_000, 100_000, 900_000] } else { chosen };
+    sizes.into_iter().for_each(measure);
+}
