@@ -2,12 +2,14 @@
 //!
 //! First a table: CPU and wall time an item, the median of `RUNS` (default 7) runs that take turns,
 //! so that a busy minute meets all sides alike. Then the same by Criterion, by wall time.
-//! `WORDS_FILE` names a text for the words, `ONLY` keeps the rows whose name holds it.
+//! `WORDS_FILE` names a text for the words; `ONLY` keeps the rows whose name holds one of its parts,
+//! which stand between semicolons.
 //! Every run's counts are checked.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, clippy::cast_possible_truncation)]
 
 mod acked;
+mod combined;
 mod others;
 mod ours;
 mod with_timely;
@@ -90,6 +92,22 @@ impl Table {
             });
         }
         self.add_all("words", lines);
+        for workers in [1, 2] {
+            for (acks, guarantee) in [("off", AtMostOnce), ("on", AtLeastOnce)] {
+                let w = || Arc::clone(lines);
+                let (a, b, c) = (w(), w(), w());
+                let name = |what: &str| format!("words, {workers}: {what}, acks {acks}");
+                self.add(name("ours combined"), &truth, move || {
+                    combined::strings(&a, workers, guarantee)
+                });
+                self.add(name("ours Text"), &truth, move || {
+                    combined::text(&b, workers, guarantee, false)
+                });
+                self.add(name("ours Text combined"), &truth, move || {
+                    combined::text(&c, workers, guarantee, true)
+                });
+            }
+        }
     }
 
     /// Runs all in turn, and prints the medians.

@@ -10,10 +10,10 @@ use streamwright::{
 use crate::work::{Counts, Item, Work};
 
 /// Emits every `step`-th number.
-struct Numbers {
-    next: u32,
-    step: u32,
-    end: u32,
+pub(crate) struct Numbers {
+    pub(crate) next: u32,
+    pub(crate) step: u32,
+    pub(crate) end: u32,
 }
 
 impl Spout for Numbers {
@@ -51,7 +51,8 @@ impl Spout for Keys {
     }
 }
 
-struct Expand<W>(Arc<W>);
+/// Emits what a record leads to.
+pub(crate) struct Expand<W>(pub(crate) Arc<W>);
 
 impl<W: Work> Bolt for Expand<W> {
     type Out = Vec<W::Item>;
@@ -99,7 +100,7 @@ impl<T: Item> Drop for Count<T> {
     }
 }
 
-fn config(workers: u32, guarantee: Guarantee) -> Config {
+pub(crate) fn config(workers: u32, guarantee: Guarantee) -> Config {
     let mut config = Config::default();
     config.workers = workers;
     config.ackers = workers;

@@ -41,8 +41,8 @@ impl Work for Tens {
 pub(crate) struct Lines(pub(crate) Arc<Text>);
 
 impl Lines {
-    /// A lower-case copy of each word: what tokenizing costs a side that owns its words.
-    fn each(&self, line: u32, mut each: impl FnMut(&[u8])) {
+    /// Each word of a line.
+    pub(crate) fn each(&self, line: u32, mut each: impl FnMut(&[u8])) {
         let mut scratch = Vec::new();
         words(self.0.item(line as usize), &mut scratch, |word| each(word));
     }

@@ -32,9 +32,10 @@ impl<B: Batch> Default for Open<B> {
 impl<B: Batch> Edge<B> {
     /// Begins to route a buffer of `bytes`.
     pub(super) fn begin(&mut self, bytes: usize) {
-        // Of an ordinary buffer a batch takes whole items till it is full by number, and is weighed
-        // once the buffer is empty. Of a larger one, each item is weighed.
-        self.strict = bytes > self.batch_bytes;
+        // Of an ordinary buffer a batch takes items till it is full by number, and is weighed once the
+        // buffer is empty. A buffer is routed at a batch's worth of bytes: where it is far larger, its
+        // records are, and each is weighed.
+        self.strict = bytes / 2 > self.batch_bytes;
         for open in &mut self.open {
             open.last = NO_RUN;
             if self.strict {
