@@ -196,8 +196,7 @@ proptest! {
             whole.add_arc(from, to, c).unwrap();
             real.add_arc(from, to, c as f64).unwrap();
         }
-        for stage in 0..3 {
-            let (a, b) = gains[stage];
+        for (stage, &(a, b)) in gains.iter().enumerate().take(3) {
             for task in 0..3 {
                 whole.set_gain(node(stage, task), f64::from(a) / f64::from(b)).unwrap();
                 real.set_gain(node(stage, task), f64::from(a) / f64::from(b)).unwrap();
@@ -207,10 +206,8 @@ proptest! {
             whole.set_node_capacity(id(1 + v), c).unwrap();
             real.set_node_capacity(id(1 + v), c as f64).unwrap();
         }
-        for net in [&mut whole] {
-            net.add_source(id(0), Limit::Unbounded).unwrap();
-            net.add_sink(id(10), Limit::Unbounded).unwrap();
-        }
+        whole.add_source(id(0), Limit::Unbounded).unwrap();
+        whole.add_sink(id(10), Limit::Unbounded).unwrap();
         real.add_source(id(0), Limit::Unbounded).unwrap();
         real.add_sink(id(10), Limit::Unbounded).unwrap();
         let mut values = Vec::new();

@@ -165,8 +165,8 @@ pub fn plan(nodes: usize, arcs: usize) -> impl Strategy<Value = Plan<u64>> {
                     sources[0].1 = Limit::Unbounded;
                     sinks[0].1 = Limit::Unbounded;
                 } else {
-                    for v in 1..n - 1 {
-                        match roles[v] {
+                    for (v, role) in roles.iter().enumerate().take(n - 1).skip(1) {
+                        match role {
                             1 => sources.push((v, bounds[v])),
                             2 => sinks.push((v, bounds[v])),
                             _ => {}
