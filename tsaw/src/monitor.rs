@@ -148,7 +148,7 @@ impl Monitor {
         Some(rounded(cycles, time))
     }
 
-    /// Tuples a second of a stream, rounded. `None` before two samples.
+    /// Tuples a second of a stream, rounded, at most `i64::MAX`. `None` before two samples.
     #[must_use]
     pub fn rate(&self, from: TaskId, to: TaskId) -> Option<i64> {
         let (tuples, time) = self.streams.get(&(from, to))?.window()?;

@@ -230,7 +230,7 @@ impl Work<'_> {
         let toll = Toll::new(model, self.graph, standing, &place, &self.options.budget);
         let mut search = Search::new(model, place, self.steps);
         search.toll = Some(toll.clone());
-        search.descend(false);
+        search.mend_and_descend();
         (search.state, search.toll.unwrap_or(toll))
     }
 

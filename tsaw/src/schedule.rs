@@ -61,7 +61,13 @@ pub(crate) fn place(
     let mut model = Model::new(graph, cluster, &allowed);
     model.set_caps(&caps);
     if refuted.is_ok() {
-        let state = solve::balanced(&model, None, options.seed, steps);
+        // Where the caps may be raised, a part of the steps is kept for that.
+        let most = match options.on_infeasible {
+            OnInfeasible::Error => steps.left(),
+            _ => steps.left() / 2,
+        };
+        let place = |steps: &mut Steps| solve::balanced(&model, None, options.seed, steps);
+        let state = steps.lend(most, place);
         if options.on_infeasible == OnInfeasible::Error || state.excess(&model) == 0 {
             return Ok((model.placement(&state.place), Some(caps)));
         }

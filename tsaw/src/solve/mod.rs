@@ -24,7 +24,7 @@ use crate::rng::SplitMix64;
 use crate::steps::Steps;
 
 /// The most searches for a placement that breaks nothing.
-const ATTEMPTS: u32 = 12;
+const ATTEMPTS: u32 = 8;
 
 /// Units for each node of the coarsest model.
 const COARSEST: usize = 60;
@@ -75,7 +75,11 @@ pub(crate) fn balanced(
             }
         }
     }
-    best
+    // What is left goes to the complete search.
+    match exact::any(model, steps) {
+        exact::Outcome::Found(place) => improved(model, State::new(model, place), &mut rng, steps),
+        _ => best,
+    }
 }
 
 /// A first placement: by growth, of clusters where units are many.

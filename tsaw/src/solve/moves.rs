@@ -65,5 +65,5 @@ fn best_move(search: &mut Search<'_, '_>, unit: usize, even: bool) -> Option<usi
     }
     let (delta, to) = best?;
     let evener = || even && delta == Delta::NONE && search.state.is_evener(model, unit, to);
-    (delta < Delta::NONE || evener()).then_some(to)
+    (search.wants(delta) || evener()).then_some(to)
 }

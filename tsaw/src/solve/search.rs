@@ -12,12 +12,14 @@ pub(crate) struct Search<'m, 'g> {
     pub(super) links: Links,
     pub(super) steps: &'m mut Steps,
     pub(crate) toll: Option<Toll>,
+    /// Only what makes the excess smaller is done.
+    mending: bool,
 }
 
 impl<'m, 'g> Search<'m, 'g> {
     pub(crate) fn new(model: &'m Model<'g>, place: Vec<u32>, steps: &'m mut Steps) -> Self {
         let (state, links) = (State::new(model, place), Links::new(model));
-        Self { model, state, links, steps, toll: None }
+        Self { model, state, links, steps, toll: None, mending: false }
     }
 
     /// What a move does; `None` if it would pass the budget.
@@ -33,6 +35,24 @@ impl<'m, 'g> Search<'m, 'g> {
             delta.moves = moves;
         }
         Some(delta)
+    }
+
+    /// True if the change is to be made.
+    pub(super) fn wants(&self, delta: Delta) -> bool {
+        delta < Delta::NONE && (!self.mending || delta.excess < 0)
+    }
+
+    /// Mends what is broken before it looks at the cost, so that a budget of moves goes to the
+    /// limits first; then as [`descend`](Self::descend).
+    pub(crate) fn mend_and_descend(&mut self) {
+        self.mending = true;
+        while self.state.excess(self.model) > 0 && self.steps.left() > 0 {
+            if !moves::descend(self, false) && !swaps::descend(self) {
+                break;
+            }
+        }
+        self.mending = false;
+        self.descend(false);
     }
 
     pub(super) fn apply(&mut self, unit: usize, to: usize) {

@@ -64,7 +64,7 @@ fn try_swap(search: &mut Search<'_, '_>, partner: &mut Links, a: usize, b: usize
             cost: first.cost + second.cost,
             moves: first.moves + second.moves,
         };
-        if both < Delta::NONE {
+        if search.wants(both) {
             search.apply_with(b, p, partner);
             return true;
         }

@@ -93,14 +93,17 @@ pub(super) fn asked(graph: &TaskGraph, cluster: &Cluster) -> Vec<u64> {
 
 /// The asked caps, or what the fullest node's level comes to where that is more.
 pub(super) fn raised(cluster: &Cluster, asked: &[u64], loads: &BTreeMap<NodeId, u64>) -> Vec<u64> {
-    let mut caps = asked.to_vec();
-    for (full, &load) in loads {
-        let full = u128::from(cluster.nodes()[full.0 as usize].cpu);
-        for node in loads.keys() {
-            let cpu = u128::from(cluster.nodes()[node.0 as usize].cpu);
-            let cap = &mut caps[node.0 as usize];
-            *cap = (*cap).max(u64::try_from(u128::from(load) * cpu / full).unwrap_or(u64::MAX));
+    let cpu = |node: &NodeId| u128::from(cluster.nodes()[node.0 as usize].cpu);
+    let (mut top, mut of) = (0, 1);
+    for (node, &load) in loads {
+        if u128::from(load) * of > top * cpu(node) {
+            (top, of) = (u128::from(load), cpu(node));
         }
+    }
+    let mut caps = asked.to_vec();
+    for node in loads.keys() {
+        let level = u64::try_from(top * cpu(node) / of).unwrap_or(u64::MAX);
+        caps[node.0 as usize] = caps[node.0 as usize].max(level);
     }
     caps
 }
