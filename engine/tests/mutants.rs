@@ -2,7 +2,7 @@
 //!
 //! The list is checked with every run of the tests. The bugs themselves are seeded, built and
 //! caught by `cargo test -p streamwright --test mutants -- --ignored --nocapture`;
-//! `STREAMWRIGHT_MUTANT=no-rollback` does so with that one alone.
+//! `STREAMWRIGHT_MUTANT=no-rollback,batch-twice` does so with those alone.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, missing_debug_implementations, reason = "modules of one test crate")]
@@ -103,7 +103,9 @@ fn hunt(workspace: &Workspace, mutant: &Mutant) -> Result<(), String> {
 #[ignore = "builds the workspace once for every bug: some minutes"]
 fn every_bug_is_caught_by_its_test() {
     let wish = std::env::var("STREAMWRIGHT_MUTANT").ok();
-    let chosen = || all().filter(|m| wish.as_ref().is_none_or(|wish| wish == m.name));
+    let chosen = || all().filter(|m| {
+        wish.as_ref().is_none_or(|wish| wish.split(',').any(|name| name == m.name))
+    });
     assert!(chosen().next().is_some(), "there is no mutant {wish:?}");
     let workspace = Workspace::copy();
 

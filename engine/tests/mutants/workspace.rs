@@ -27,7 +27,7 @@ impl Workspace {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants");
         let (root, target) = (place.join("workspace"), place.join("target"));
         fs::create_dir_all(&root).unwrap();
-        for part in ["Cargo.toml", "Cargo.lock", "acker", "benches", "engine"] {
+        for part in ["Cargo.toml", "Cargo.lock", "acker", "benches", "engine", "flownet", "tsaw"] {
             mirror(&from.join(part), &root.join(part));
         }
         Workspace { root, target, log: place.join("output") }
