@@ -135,5 +135,5 @@ fn another_resource_that_binds_does_not_refuse_a_raised_cap() {
     let plan = schedule(&graph, &cluster, &options).unwrap();
     assert_eq!(plan.certificate.load.largest, 30 * (40 - 21));
     assert!(plan.certificate.cap_relaxed);
-    assert!(matches!(schedule(&graph, &cluster, &Options::default()), Err(_)));
+    assert!(schedule(&graph, &cluster, &Options::default()).is_err());
 }
