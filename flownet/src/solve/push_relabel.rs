@@ -136,12 +136,12 @@ impl<W: Width> PushRelabel<W> {
             self.head += 1;
             let above = self.height[node as usize] + 1;
             for place in net.row(node) {
-                let edge = &net.edges[place];
-                let (from, room) = (edge.head, edge.back);
-                if (self.height[from as usize] != top) | (room == W::ZERO) || from == net.source {
+                let edge = net.edges[place];
+                let (from, there) = (edge.head, edge.partner());
+                let room = edge.back;
+                if self.height[from as usize] != top || room == W::ZERO || from == net.source {
                     continue;
                 }
-                let there = edge.partner();
                 // Excess that is met takes a step to the sink at once.
                 let excess = self.excess[from as usize];
                 if excess > W::ZERO {
@@ -280,10 +280,6 @@ impl<W: Width> PushRelabel<W> {
                 if edge.cap > W::ZERO && height < least {
                     least = height;
                     at = place;
-                    if height == old {
-                        // No open arc leads lower, or it would have been used.
-                        break;
-                    }
                 }
             }
             least = top.min(least.saturating_add(1));
