@@ -4,6 +4,9 @@
 //! cargo bench -p benches --features peers --bench flow
 //! ```
 //!
+//! All times are CPU times of the process, since the machine may be busy. A name behind `--` picks
+//! the networks whose name has it: `cargo bench ... -- layered-1500/`.
+//!
 //! In the clock, for each alike: from a list of arcs to the flow of every arc, the graph of the
 //! library's own included. `flownet` also finds both extreme cuts, and pathfinding one; petgraph
 //! finds none. Peers run where they end within half a minute: petgraph's `dinics` does not on the
@@ -17,11 +20,45 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use benches::networks::{self, Instance};
+use cpu_time::ProcessTime;
+use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use flownet::{Answer, Limit, Method, Network, NodeId, Solver};
 use pathfinding::directed::edmonds_karp::{EKFlows, SparseCapacity, edmonds_karp};
 use petgraph::algo::maximum_flow::{dinics, ford_fulkerson};
 use petgraph::graph::{DiGraph, NodeIndex};
+
+/// Measures the CPU time of the process.
+struct CpuTime;
+
+impl Measurement for CpuTime {
+    type Intermediate = ProcessTime;
+    type Value = Duration;
+
+    fn start(&self) -> ProcessTime {
+        ProcessTime::now()
+    }
+
+    fn end(&self, begin: ProcessTime) -> Duration {
+        begin.elapsed()
+    }
+
+    fn add(&self, one: &Duration, other: &Duration) -> Duration {
+        *one + *other
+    }
+
+    fn zero(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn to_f64(&self, value: &Duration) -> f64 {
+        WallTime.to_f64(value)
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        WallTime.formatter()
+    }
+}
 
 fn ours(net: &Instance, method: Method) -> Answer<u64> {
     let mut network = Network::with_arc_capacity(net.arcs.len());
@@ -70,7 +107,7 @@ fn by_pathfinding(net: &Instance) -> EKFlows<u32, i64> {
     edmonds_karp::<_, _, _, SparseCapacity<_>>(&nodes, &net.source, &net.sink, arcs)
 }
 
-fn flows(c: &mut Criterion) {
+fn flows(c: &mut Criterion<CpuTime>) {
     for net in networks::all() {
         let value = ours(&net, Method::Auto).value;
         let mut group = c.benchmark_group(net.name);
@@ -103,5 +140,9 @@ fn flows(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, flows);
+criterion_group! {
+    name = benches;
+    config = Criterion::default().with_measurement(CpuTime);
+    targets = flows
+}
 criterion_main!(benches);

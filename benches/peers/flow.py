@@ -7,8 +7,8 @@
     peers/bin/python benches/peers/flow.py FOLDER target/release/examples/flow_times
 
 In the clock, for each alike: from arrays of tails, heads and capacities in memory to the flow of
-every arc and one side of a minimum cut, in CPU time of the process; the median of RUNS. flownet
-runs in turn with its peers on each file, so that all meet the same load.
+every arc and one side of a minimum cut, in CPU time of the process; the median of RUNS, each side's
+in one process.
 """
 
 import statistics
@@ -77,10 +77,10 @@ def main():
         edges = numpy.column_stack((tails, heads)).astype("int32")
         for_igraph = (nodes, source, sink, edges, capacities.tolist())
         times, values = ([], [], []), set()
+        milliseconds, value = subprocess.check_output([ours, path, str(RUNS)], text=True).split()
+        times[0].append(float(milliseconds))
+        values.add(int(value))
         for _ in range(RUNS):
-            milliseconds, value = subprocess.check_output([ours, path], text=True).split()
-            times[0].append(float(milliseconds))
-            values.add(int(value))
             for index, call, arguments in ((1, by_ortools, for_ortools), (2, by_igraph, for_igraph)):
                 if times[index] and times[index][0] > SLOW:
                     continue

@@ -21,7 +21,7 @@ pub trait Capacity: Copy + PartialOrd + Debug + Display + Exact + Dyadic + 'stat
 pub trait Dyadic: Sized {
     /// The largest number, as text.
     const LARGEST: &'static str;
-    /// `(m, e)` with `self = m · 2^e`, `m` odd; `(0, 0)` for zero.
+    /// `(m, e)` with `self = m · 2^e`, not reduced; `m` is zero for zero.
     fn dyadic(self) -> (u64, i32);
     /// `whole · 2^k`, rounded to nearest; `None` if that is too large.
     fn from_grid(whole: u128, k: i32) -> Option<Self>;
@@ -72,14 +72,6 @@ fn power(k: i32) -> f64 {
     f64::from_bits(bits.cast_unsigned())
 }
 
-fn reduced(m: u64, e: i32) -> (u64, i32) {
-    if m == 0 {
-        return (0, 0);
-    }
-    let zeros = m.trailing_zeros();
-    (m >> zeros, e + zeros.cast_signed())
-}
-
 /// `⌊c / units⌋`, by long division of exact numbers.
 fn floor_quotient(c: u64, units: f64) -> Option<u64> {
     let (m, e) = parts(units);
@@ -110,7 +102,7 @@ impl Dyadic for u64 {
     const LARGEST: &'static str = "18446744073709551615";
 
     fn dyadic(self) -> (u64, i32) {
-        reduced(self, 0)
+        (self, 0)
     }
 
     fn from_grid(whole: u128, k: i32) -> Option<Self> {
@@ -143,7 +135,7 @@ impl Dyadic for i64 {
     const LARGEST: &'static str = "9223372036854775807";
 
     fn dyadic(self) -> (u64, i32) {
-        reduced(self.unsigned_abs(), 0)
+        (self.unsigned_abs(), 0)
     }
 
     fn from_grid(whole: u128, k: i32) -> Option<Self> {
@@ -171,8 +163,7 @@ impl Dyadic for f64 {
     const LARGEST: &'static str = "1.7976931348623157e308";
 
     fn dyadic(self) -> (u64, i32) {
-        let (m, e) = parts(self.abs());
-        reduced(m, e)
+        parts(self.abs())
     }
 
     fn from_grid(whole: u128, k: i32) -> Option<Self> {

@@ -27,24 +27,27 @@ pub(crate) struct Grid {
 }
 
 /// What the limits of a group of links add up to: less than `2^top`.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Sum {
-    largest: Option<i32>,
-    finest: Option<i32>,
+    /// Every limit is below `2^largest`; `i32::MIN` if all are zero.
+    largest: i32,
+    /// Every limit is a multiple of `2^finest`; `i32::MAX` if all are zero.
+    finest: i32,
     count: u64,
     unbounded: bool,
 }
 
 impl Sum {
+    const NOTHING: Sum = Sum { largest: i32::MIN, finest: i32::MAX, count: 0, unbounded: false };
+
     fn add<C: Capacity>(&mut self, limit: Limit<C>) {
         match limit {
             Limit::Unbounded => self.unbounded = true,
             Limit::Finite(c) => {
                 let (m, e) = c.dyadic();
                 if m > 0 {
-                    let top = e + 64 - m.leading_zeros().cast_signed();
-                    self.largest = self.largest.max(Some(top));
-                    self.finest = Some(self.finest.map_or(e, |finest| finest.min(e)));
+                    self.largest = self.largest.max(e + 64 - m.leading_zeros().cast_signed());
+                    self.finest = self.finest.min(e + m.trailing_zeros().cast_signed());
                 }
             }
         }
@@ -53,7 +56,7 @@ impl Sum {
 
     fn top(&self) -> Option<i32> {
         // Nothing at all is less than any step.
-        let largest = self.largest.unwrap_or(i32::from(i16::MIN));
+        let largest = self.largest.max(i32::from(i16::MIN));
         (!self.unbounded).then(|| largest + log2(self.count))
     }
 }
@@ -79,7 +82,7 @@ fn log2(n: u64) -> i32 {
 
 impl Grid {
     pub(crate) fn new<C: Capacity>(net: &Expanded<'_, C>) -> Result<Self, Error<C>> {
-        let (mut out, mut into, mut all) = (Sum::default(), Sum::default(), Sum::default());
+        let [mut out, mut into, mut all] = [Sum::NOTHING; 3];
         for &Link { from, to, limit } in &net.links {
             if from != to {
                 all.add(limit);
@@ -101,7 +104,7 @@ impl Grid {
 
         let senders = log2(out.count);
         let mut top = [out.top(), into.top(), all.top()].into_iter().flatten().min().unwrap_or(0);
-        let mut k = all.finest.unwrap_or(0);
+        let mut k = if all.finest == i32::MAX { 0 } else { all.finest };
         if top + senders - k > BITS {
             top = match widest_path(net) {
                 // The value is at most the narrowest of the widest way, for each link once.
@@ -148,8 +151,11 @@ impl Grid {
         let Limit::Finite(c) = limit else { return self.cap };
         let (m, e) = c.dyadic();
         let shift = e - self.k;
-        if (0..64).contains(&shift) && shift.unsigned_abs() <= m.leading_zeros() {
+        if (-63..=0).contains(&shift) {
             // Nearly always: no need for wide shifts.
+            return u128::from(m >> shift.unsigned_abs()).min(self.cap);
+        }
+        if (0..64).contains(&shift) && shift.unsigned_abs() <= m.leading_zeros() {
             return u128::from(m << shift).min(self.cap);
         }
         let m = u128::from(m);

@@ -133,6 +133,11 @@ impl<W: Width> Residual<W> {
         self.edges.iter().all(|edge| edge.cap <= W::narrow(1))
     }
 
+    /// Where an arc comes from.
+    pub(crate) fn tail(&self, edge: u32) -> u32 {
+        self.edges[self.edges[edge as usize].partner()].head
+    }
+
     pub(crate) fn degree(&self, node: u32) -> u64 {
         u64::from(self.first[node as usize + 1] - self.first[node as usize])
     }
