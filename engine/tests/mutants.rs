@@ -103,9 +103,10 @@ fn hunt(workspace: &Workspace, mutant: &Mutant) -> Result<(), String> {
 #[ignore = "builds the workspace once for every bug: some minutes"]
 fn every_bug_is_caught_by_its_test() {
     let wish = std::env::var("STREAMWRIGHT_MUTANT").ok();
-    let chosen = || all().filter(|m| {
-        wish.as_ref().is_none_or(|wish| wish.split(',').any(|name| name == m.name))
-    });
+    let chosen = || {
+        all()
+            .filter(|m| wish.as_ref().is_none_or(|wish| wish.split(',').any(|name| name == m.name)))
+    };
     assert!(chosen().next().is_some(), "there is no mutant {wish:?}");
     let workspace = Workspace::copy();
 
