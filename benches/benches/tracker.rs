@@ -42,9 +42,9 @@ fn measure(pending: usize) {
     let new = |name, contender| Measured { name, contender, nanos: Vec::new() };
     let mut all = [
         new("acker, batched", batched()),
-        new("acker, one by one", Box::new(OneByOne::default())),
-        new("hashbrown", Box::new(Brown::default())),
-        new("std", Box::new(Siphash::default())),
+        new("acker, one by one", Box::<OneByOne>::default()),
+        new("hashbrown", Box::<Brown>::default()),
+        new("std", Box::<Siphash>::default()),
     ];
     let mut workload = Workload::new(pending, 42);
     let (mut ops, mut turn, mut verdicts) = (workload.fill(), 0, Vec::new());
