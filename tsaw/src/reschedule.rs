@@ -9,8 +9,8 @@ use crate::schedule::{finish, most_caps};
 use crate::solve::{self, Model, NOWHERE, Search, State, Toll};
 use crate::steps::Steps;
 use crate::{
-    Cluster, Level, Placement, ScheduleError, TaskGraph, asked_caps, bounds, certify, excess,
-    forced, paper,
+    BuildError, Cluster, Level, Placement, ScheduleError, TaskGraph, asked_caps, bounds, certify,
+    excess, forced, paper,
 };
 
 /// Places the tasks anew, starting from where they are.
@@ -61,6 +61,10 @@ pub fn reschedule(
     }
     let mut model = Model::new(graph, cluster, &allowed);
     model.set_caps(&asked);
+    let most = match options.on_infeasible {
+        OnInfeasible::Error => asked.clone(),
+        way => most_caps(graph, cluster, way),
+    };
     let mut work = Work { graph, cluster, standing, options, steps: &mut steps };
     let (mut place, mut caps) = (Vec::new(), asked.clone());
     let mut kept = false;
@@ -76,27 +80,39 @@ pub fn reschedule(
         }
     }
     if place.is_empty() && !kept {
-        let most = most_caps(graph, cluster, options.on_infeasible);
         bounds::refute(graph, cluster, &allowed, &most)?;
         let lower = bounds::peak_lower_bound(graph, cluster, &allowed);
         place = work.relaxed(&mut model, &most, lower).place;
         caps = model.caps_to(&model.cap, cluster);
     }
-    let placement = model.placement(&place);
-    let used = steps.used();
+    let mut placement = model.placement(&place);
     if options.on_infeasible != OnInfeasible::Error {
-        caps = raised(graph, cluster, &placement, caps, options.on_infeasible)?;
+        caps = raised(graph, cluster, &placement, caps, &most)?;
     }
-    let broken = excess(graph, cluster, &placement, &caps)?;
-    if !broken.is_zero() || !within(graph, standing, &placement, &options.budget) {
-        forced::check(graph, cluster, &allowed, standing, &caps, &options.budget)?;
-        // Not proven: what is broken is what stands, or what was made of it within the budget.
-        if broken.is_zero() {
-            let best_excess = excess(graph, cluster, standing, &caps)?;
-            let bound = bounds::peak_lower_bound(graph, cluster, &allowed);
-            return Err(ScheduleError::NotFound { best_excess, bound });
+    let fits = |placement: &Placement, caps: &[u64]| {
+        let broken = excess(graph, cluster, placement, caps)?;
+        Ok::<_, BuildError>(broken.is_zero())
+    };
+    if !fits(&placement, &caps)? || !within(graph, standing, &placement, &options.budget) {
+        if fits(standing, &most)? {
+            // The budget does not reach the level that a search from nothing comes to: what
+            // stands keeps its own level, and is improved under that.
+            caps = raised(graph, cluster, standing, asked, &most)?;
+            model.set_caps(&caps);
+            let start = work.start(&model, standing);
+            placement = model.placement(&work.descend(&model, standing, start).0.place);
+        } else {
+            // A proof holds for all placements that the options allow.
+            forced::check(graph, cluster, &allowed, standing, &most, &options.budget)?;
+            // Not proven: what is broken is what stands, or what was made of it in the budget.
+            if fits(&placement, &caps)? {
+                let best_excess = excess(graph, cluster, standing, &most)?;
+                let bound = bounds::peak_lower_bound(graph, cluster, &allowed);
+                return Err(ScheduleError::NotFound { best_excess, bound });
+            }
         }
     }
+    let used = steps.used();
     finish(graph, cluster, placement, Some(standing), Some(&caps), used)
 }
 
@@ -115,17 +131,16 @@ fn raised(
     cluster: &Cluster,
     placement: &Placement,
     caps: Vec<u64>,
-    way: OnInfeasible,
+    most: &[u64],
 ) -> Result<Vec<u64>, ScheduleError> {
-    let most = most_caps(graph, cluster, way);
-    if !excess(graph, cluster, placement, &most)?.is_zero() {
+    if !excess(graph, cluster, placement, most)?.is_zero() {
         return Ok(caps);
     }
     let (to_peak, _) = crate::certify::kept_caps(graph, cluster, placement)?;
     Ok(caps
         .iter()
         .zip(&to_peak)
-        .zip(&most)
+        .zip(most)
         .map(|((&cap, &peak), &most)| cap.max(peak.min(most)))
         .collect())
 }
