@@ -23,7 +23,8 @@ use crate::{
 /// does not move either unless the budget had held something back.
 ///
 /// With [`Preset::Paper`] the result of Algorithm 1 is taken, with its nodes renamed, if that is
-/// within the budget and lowers the cost by enough, or else the peak.
+/// within the budget and lowers the cost by enough, or else the peak; and breaks no memory,
+/// bandwidth, pin or group, unless what stands does.
 ///
 /// # Errors
 ///
@@ -158,6 +159,8 @@ fn by_the_paper(
     let after = certify(graph, cluster, &fresh, Some(standing))?;
     let broken = |placement: &Placement, caps: &[u64]| excess(graph, cluster, placement, caps);
     let unfit = !broken(standing, &before.caps)?.is_zero();
+    // Algorithm 1 knows the CPU alone: what breaks another limit is no better than what keeps it.
+    let fits = broken(&fresh, &after.caps)?.is_zero();
     let moves = after.moves.len() as u64;
     let min_gain_per_move = options.budget.min_gain_per_move;
     let within = within(graph, standing, &fresh, &options.budget);
@@ -169,7 +172,7 @@ fn by_the_paper(
         let allowed = Allowed::new(graph, cluster)?;
         forced::check(graph, cluster, &allowed, standing, &before.caps, &options.budget)?;
     }
-    Ok(if within && (unfit || saves || evens) { fresh } else { standing.clone() })
+    Ok(if within && (unfit || (fits && (saves || evens))) { fresh } else { standing.clone() })
 }
 
 struct Work<'a> {
@@ -212,7 +215,7 @@ impl Work<'_> {
         let renamed = self.start(model, &renamed);
         let (far, far_toll) = self.descend(model, standing, renamed);
         let worth = |state: &State, toll: &Toll| {
-            (state.excess(model), i128::from(state.cost(model)) + toll.due(), toll.moves)
+            (state.excess(model), toll.full_cost(state.cost(model).into()) + toll.due(), toll.moves)
         };
         let better = worth(&far, &far_toll) < worth(&near, &near_toll);
         if far_toll.within_budget() && (better || !near_toll.within_budget()) { far } else { near }
@@ -246,6 +249,7 @@ impl Work<'_> {
         let mut search = Search::new(model, place, self.steps);
         search.toll = Some(toll.clone());
         search.mend_and_descend();
+        search.put_back();
         (search.state, search.toll.unwrap_or(toll))
     }
 

@@ -199,6 +199,26 @@ proptest! {
         }
     }
 
+    /// However few the steps: no unit of tasks could go back for nothing.
+    #[test]
+    fn steps_that_end_leave_no_task_moved_for_nothing(seed in any::<u64>(), steps in 0_u64..400) {
+        let mut case = Case::random(seed, 10, 4, ALL);
+        case.together.clear();
+        let (graph, cluster) = (case.graph(), case.cluster());
+        let place = any_place(&case, &mut Random::new(seed));
+        let legal = |place: &[usize]| case.keeps_all_but_cpu(place) && case.keeps_cpu(place, &case.caps());
+        let options = Options::default().with_steps(steps);
+        if let Ok(plan) = reschedule(&graph, &cluster, &case.placement(&place), &options) {
+            let after = places(&plan.placement);
+            for task in 0..place.len() {
+                let mut back = after.clone();
+                back[task] = place[task];
+                let free = back != after && legal(&back) && case.cost(&back) <= case.cost(&after);
+                prop_assert!(!free, "{place:?} {after:?} {task}");
+            }
+        }
+    }
+
     #[test]
     fn rescheduling_what_was_rescheduled_moves_nothing(seed in any::<u64>(), price in 0_u64..40) {
         let case = Case::random(seed, 14, 4, ALL);
