@@ -36,8 +36,8 @@ pub enum BuildError {
         /// The rate.
         rate: i64,
     },
-    /// The rates sum to more than [`MAX_TOTAL`].
-    #[error("the rates sum to more than 2^60: use a larger unit")]
+    /// The rates, or the rates times the largest distance, sum to more than [`MAX_TOTAL`].
+    #[error("the rates (times the largest distance) sum to more than 2^60: use a larger unit")]
     RateOverflow,
     /// The CPU of the tasks or of the nodes sums to more than [`MAX_CPU_TOTAL`].
     #[error("CPU sums to more than 2^48: use a larger unit")]

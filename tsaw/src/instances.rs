@@ -194,7 +194,7 @@ pub fn processing() -> Result<Instance, BuildError> {
 ///
 /// # Errors
 ///
-/// `tenants` is 0 or over 10 000.
+/// `tenants` is 0 or over 8 000.
 pub fn processing_tenants(tenants: u32) -> Result<Instance, BuildError> {
     if !(1..=8_000).contains(&tenants) {
         return Err(BuildError::Parameter { what: "tenants", why: "must be from 1 to 8000" });

@@ -6,17 +6,33 @@ use crate::{Cluster, TaskGraph};
 
 /// A load over the CPU of a node, as an exact fraction. Two that are equal as numbers are equal.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct Level {
-    /// Numerator, CPU used.
-    pub load: u64,
-    /// Denominator, CPU of the node, at least 1.
-    pub cpu: u64,
+    load: u64,
+    /// At least 1.
+    cpu: u64,
 }
 
 impl Level {
     /// Nothing used.
     pub const ZERO: Self = Self { load: 0, cpu: 1 };
+
+    /// So much load over so much CPU; `None` for no CPU.
+    #[must_use]
+    pub fn of(load: u64, cpu: u64) -> Option<Self> {
+        (cpu > 0).then_some(Self { load, cpu })
+    }
+
+    /// Numerator, CPU used.
+    #[must_use]
+    pub fn load(self) -> u64 {
+        self.load
+    }
+
+    /// Denominator, CPU of the node, at least 1.
+    #[must_use]
+    pub fn cpu(self) -> u64 {
+        self.cpu
+    }
 
     pub(crate) fn new(load: u64, cpu: u64) -> Self {
         Self { load, cpu: cpu.max(1) }
@@ -28,7 +44,7 @@ impl Level {
         self.load as f64 / self.cpu as f64
     }
 
-    /// The most that a node with `cpu` may hold to be no fuller than this.
+    /// The most that a node with `cpu` may hold to be no fuller than this, at most `u64::MAX`.
     #[must_use]
     pub fn cap(self, cpu: u64) -> u64 {
         let cap = u128::from(self.load) * u128::from(cpu) / u128::from(self.cpu);
@@ -82,4 +98,18 @@ pub fn asked_caps(graph: &TaskGraph, cluster: &Cluster) -> Vec<u64> {
             false => 0,
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_has_cpu_and_a_cap_for_any_node() {
+        assert_eq!(Level::of(1, 0), None);
+        let level = Level::of(3, 2).unwrap_or(Level::ZERO);
+        assert_eq!((level.load(), level.cpu(), level.cap(5)), (3, 2, 7));
+        assert_eq!(Level::of(6, 4), Some(level));
+        assert_eq!(Level::of(u64::MAX, 1).map(|level| level.cap(u64::MAX)), Some(u64::MAX));
+    }
 }

@@ -7,7 +7,8 @@ use crate::{BuildError, Cluster, NodeId, Placement, TaskGraph, TaskId};
 
 /// By how much a placement breaks the limits of graph and cluster, with `caps` as the CPU caps.
 ///
-/// O(tasks + streams + pins · log nodes) time, O(tasks + nodes) space.
+/// `caps` has one cap for each node, in order; a node without one has a cap of 0. O(tasks +
+/// streams + nodes of pins + members of spread groups · log nodes) time, O(tasks + nodes) space.
 ///
 /// # Errors
 ///

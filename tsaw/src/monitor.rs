@@ -157,7 +157,8 @@ impl Monitor {
     }
 
     /// The graph with measured weights: the CPU of a task is its measured one, or what it was
-    /// without two samples; streams are those measured and none else.
+    /// without two samples; streams are those measured and none else. A stream with a single sample,
+    /// at its start or after its counter went back, has no rate yet and is left out.
     ///
     /// # Errors
     ///

@@ -105,6 +105,7 @@ pub struct Budget {
     /// The most bytes of state that may move; no limit if `None`.
     pub max_bytes: Option<u64>,
     /// What a move must save, in tuples a second times distance; more than nothing in any case.
+    /// Compared exactly, as a sum over the tasks that move together.
     pub min_gain_per_move: u64,
 }
 

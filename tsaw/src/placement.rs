@@ -122,7 +122,8 @@ pub fn traffic(
 ///
 /// # Errors
 ///
-/// A task or node that does not exist, or a placement of another length.
+/// A task that does not exist, or a placement of another length. `to` is not checked, as the
+/// cluster is not known here: on a node that holds no task the gain is what leaves the task's own.
 pub fn gain(
     graph: &TaskGraph,
     placement: &Placement,

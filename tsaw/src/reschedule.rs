@@ -9,8 +9,8 @@ use crate::schedule::{finish, most_caps};
 use crate::solve::{self, Model, NOWHERE, Search, State, Toll};
 use crate::steps::Steps;
 use crate::{
-    Cluster, Level, Placement, ScheduleError, TaskGraph, asked_caps, bounds, certify, excess,
-    forced, paper,
+    BuildError, Cluster, Level, Placement, ScheduleError, TaskGraph, asked_caps, bounds, certify,
+    excess, forced, paper,
 };
 
 /// Places the tasks anew, starting from where they are.
@@ -23,7 +23,8 @@ use crate::{
 /// does not move either unless the budget had held something back.
 ///
 /// With [`Preset::Paper`] the result of Algorithm 1 is taken, with its nodes renamed, if that is
-/// within the budget and lowers the cost by enough, or else the peak.
+/// within the budget and lowers the cost by enough, or else the peak; and breaks no memory,
+/// bandwidth, pin or group, unless what stands does.
 ///
 /// # Errors
 ///
@@ -61,6 +62,10 @@ pub fn reschedule(
     }
     let mut model = Model::new(graph, cluster, &allowed);
     model.set_caps(&asked);
+    let most = match options.on_infeasible {
+        OnInfeasible::Error => asked.clone(),
+        way => most_caps(graph, cluster, way),
+    };
     let mut work = Work { graph, cluster, standing, options, steps: &mut steps };
     let (mut place, mut caps) = (Vec::new(), asked.clone());
     let mut kept = false;
@@ -76,27 +81,39 @@ pub fn reschedule(
         }
     }
     if place.is_empty() && !kept {
-        let most = most_caps(graph, cluster, options.on_infeasible);
         bounds::refute(graph, cluster, &allowed, &most)?;
         let lower = bounds::peak_lower_bound(graph, cluster, &allowed);
         place = work.relaxed(&mut model, &most, lower).place;
         caps = model.caps_to(&model.cap, cluster);
     }
-    let placement = model.placement(&place);
-    let used = steps.used();
+    let mut placement = model.placement(&place);
     if options.on_infeasible != OnInfeasible::Error {
-        caps = raised(graph, cluster, &placement, caps, options.on_infeasible)?;
+        caps = raised(graph, cluster, &placement, caps, &most)?;
     }
-    let broken = excess(graph, cluster, &placement, &caps)?;
-    if !broken.is_zero() || !within(graph, standing, &placement, &options.budget) {
-        forced::check(graph, cluster, &allowed, standing, &caps, &options.budget)?;
-        // Not proven: what is broken is what stands, or what was made of it within the budget.
-        if broken.is_zero() {
-            let best_excess = excess(graph, cluster, standing, &caps)?;
-            let bound = bounds::peak_lower_bound(graph, cluster, &allowed);
-            return Err(ScheduleError::NotFound { best_excess, bound });
+    let fits = |placement: &Placement, caps: &[u64]| {
+        let broken = excess(graph, cluster, placement, caps)?;
+        Ok::<_, BuildError>(broken.is_zero())
+    };
+    if !fits(&placement, &caps)? || !within(graph, standing, &placement, &options.budget) {
+        if fits(standing, &most)? {
+            // The budget does not reach the level that a search from nothing comes to: what
+            // stands keeps its own level, and is improved under that.
+            caps = raised(graph, cluster, standing, asked, &most)?;
+            model.set_caps(&caps);
+            let start = work.start(&model, standing);
+            placement = model.placement(&work.descend(&model, standing, start).0.place);
+        } else {
+            // A proof holds for all placements that the options allow.
+            forced::check(graph, cluster, &allowed, standing, &most, &options.budget)?;
+            // Not proven: what is broken is what stands, or what was made of it in the budget.
+            if fits(&placement, &caps)? {
+                let best_excess = excess(graph, cluster, standing, &most)?;
+                let bound = bounds::peak_lower_bound(graph, cluster, &allowed);
+                return Err(ScheduleError::NotFound { best_excess, bound });
+            }
         }
     }
+    let used = steps.used();
     finish(graph, cluster, placement, Some(standing), Some(&caps), used)
 }
 
@@ -115,17 +132,16 @@ fn raised(
     cluster: &Cluster,
     placement: &Placement,
     caps: Vec<u64>,
-    way: OnInfeasible,
+    most: &[u64],
 ) -> Result<Vec<u64>, ScheduleError> {
-    let most = most_caps(graph, cluster, way);
-    if !excess(graph, cluster, placement, &most)?.is_zero() {
+    if !excess(graph, cluster, placement, most)?.is_zero() {
         return Ok(caps);
     }
     let (to_peak, _) = crate::certify::kept_caps(graph, cluster, placement)?;
     Ok(caps
         .iter()
         .zip(&to_peak)
-        .zip(&most)
+        .zip(most)
         .map(|((&cap, &peak), &most)| cap.max(peak.min(most)))
         .collect())
 }
@@ -143,6 +159,8 @@ fn by_the_paper(
     let after = certify(graph, cluster, &fresh, Some(standing))?;
     let broken = |placement: &Placement, caps: &[u64]| excess(graph, cluster, placement, caps);
     let unfit = !broken(standing, &before.caps)?.is_zero();
+    // Algorithm 1 knows the CPU alone: what breaks another limit is no better than what keeps it.
+    let fits = broken(&fresh, &after.caps)?.is_zero();
     let moves = after.moves.len() as u64;
     let min_gain_per_move = options.budget.min_gain_per_move;
     let within = within(graph, standing, &fresh, &options.budget);
@@ -154,7 +172,7 @@ fn by_the_paper(
         let allowed = Allowed::new(graph, cluster)?;
         forced::check(graph, cluster, &allowed, standing, &before.caps, &options.budget)?;
     }
-    Ok(if within && (unfit || saves || evens) { fresh } else { standing.clone() })
+    Ok(if within && (unfit || (fits && (saves || evens))) { fresh } else { standing.clone() })
 }
 
 struct Work<'a> {
@@ -197,7 +215,7 @@ impl Work<'_> {
         let renamed = self.start(model, &renamed);
         let (far, far_toll) = self.descend(model, standing, renamed);
         let worth = |state: &State, toll: &Toll| {
-            (state.excess(model), i128::from(state.cost(model)) + toll.due(), toll.moves)
+            (state.excess(model), toll.full_cost(state.cost(model).into()) + toll.due(), toll.moves)
         };
         let better = worth(&far, &far_toll) < worth(&near, &near_toll);
         if far_toll.within_budget() && (better || !near_toll.within_budget()) { far } else { near }
@@ -231,6 +249,7 @@ impl Work<'_> {
         let mut search = Search::new(model, place, self.steps);
         search.toll = Some(toll.clone());
         search.mend_and_descend();
+        search.put_back();
         (search.state, search.toll.unwrap_or(toll))
     }
 

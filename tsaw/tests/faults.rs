@@ -405,3 +405,17 @@ fn b30_tasks_with_state_are_spread_by_memory_as_well_as_cpu() {
     }
     assert_eq!(state, [5; 4]);
 }
+
+/// Two moves save 3 together: that is worth a price of 1 each. Rounding the price of each move up
+/// to the unit of rates, which is 3 here, would ask for 6.
+#[test]
+fn the_price_of_moves_is_not_rounded_up_move_by_move() {
+    let four = graph(&[1; 4], &[(0, 1, 3)]);
+    let cluster = equal(2, 0.0);
+    let standing = Placement::new([0, 1, 0, 1].map(NodeId).to_vec());
+    for (price, moves) in [(0, 2), (1, 2), (2, 0)] {
+        let options = Options::default().with_min_gain_per_move(price);
+        let plan = reschedule(&four, &cluster, &standing, &options).unwrap();
+        assert_eq!(plan.certificate.moves.len(), moves, "{price}");
+    }
+}

@@ -8,8 +8,8 @@ mod common;
 use common::{Case, Kinds, Random, cases, places};
 use proptest::prelude::*;
 use tsaw::{
-    Cluster, Kind, Node, NodeOrder, Options, SeedRule, Stop, Target, TaskGraph, TaskGraphBuilder,
-    TaskId, instances, loads, schedule, verify,
+    Cluster, Kind, Node, NodeId, NodeOrder, Options, Placement, SeedRule, Stop, Target, TaskGraph,
+    TaskGraphBuilder, TaskId, instances, loads, reschedule, schedule, verify,
 };
 
 const FREE: Kinds = Kinds { limits: false, distances: false };
@@ -200,4 +200,27 @@ fn the_budget_of_steps_binds_the_growth_too() {
         let moved = plan.placement.nodes().iter().filter(|node| node.0 != 7).count() as u64;
         assert!(moved <= steps && plan.certificate.cap_relaxed);
     }
+}
+
+/// Algorithm 1 knows no memory: what it puts together does not replace what keeps the limits.
+#[test]
+fn a_legal_standing_placement_is_kept_if_the_new_one_breaks_a_limit() {
+    let mut builder = TaskGraphBuilder::new();
+    let component = builder.component("c", Kind::Bolt);
+    let tasks: Vec<_> = (0..4).map(|_| builder.task(component, 10)).collect();
+    for &task in &tasks {
+        builder.memory(task, if task.0 < 2 { 5 } else { 1 });
+    }
+    builder.stream(tasks[0], tasks[1], 100);
+    builder.stream(tasks[2], tasks[3], 100);
+    let graph = builder.build().unwrap();
+    let standing = Placement::new([0, 1, 0, 1].map(NodeId).to_vec());
+    let after = |mem: u64| {
+        let cluster = Cluster::new(vec![Node::new(100).with_memory(mem); 2]).unwrap();
+        let plan = reschedule(&graph, &cluster, &standing, &Options::paper()).unwrap();
+        assert_eq!(verify(&graph, &cluster, &plan.placement, &plan.certificate), Ok(()));
+        (plan.certificate.moves.len(), plan.certificate.cut_after)
+    };
+    assert_eq!(after(9), (0, 200));
+    assert_eq!(after(10), (2, 0));
 }

@@ -199,6 +199,26 @@ proptest! {
         }
     }
 
+    /// However few the steps: no unit of tasks could go back for nothing.
+    #[test]
+    fn steps_that_end_leave_no_task_moved_for_nothing(seed in any::<u64>(), steps in 0_u64..400) {
+        let mut case = Case::random(seed, 10, 4, ALL);
+        case.together.clear();
+        let (graph, cluster) = (case.graph(), case.cluster());
+        let place = any_place(&case, &mut Random::new(seed));
+        let legal = |place: &[usize]| case.keeps_all_but_cpu(place) && case.keeps_cpu(place, &case.caps());
+        let options = Options::default().with_steps(steps);
+        if let Ok(plan) = reschedule(&graph, &cluster, &case.placement(&place), &options) {
+            let after = places(&plan.placement);
+            for task in 0..place.len() {
+                let mut back = after.clone();
+                back[task] = place[task];
+                let free = back != after && legal(&back) && case.cost(&back) <= case.cost(&after);
+                prop_assert!(!free, "{place:?} {after:?} {task}");
+            }
+        }
+    }
+
     #[test]
     fn rescheduling_what_was_rescheduled_moves_nothing(seed in any::<u64>(), price in 0_u64..40) {
         let case = Case::random(seed, 14, 4, ALL);
@@ -211,27 +231,40 @@ proptest! {
         }
     }
 
-    /// The error says more moves are needed than the budget has: then no placement within the
-    /// budget keeps the limits.
+    /// The error says more moves or bytes are needed than the budget has: then no placement
+    /// within the budget keeps the limits that the options leave, and none at all needs less than
+    /// the printed numbers. A standing placement that keeps them is never refused.
     #[test]
-    fn a_budget_is_called_too_small_only_where_it_is(seed in any::<u64>(), most in 0_u64..3) {
+    fn a_budget_is_called_too_small_only_where_it_is(
+        seed in any::<u64>(), moves in 0_u64..4, bytes in prop::option::of(0_u64..300), way in 0..3,
+    ) {
         let case = Case::random(seed, 6, 3, ALL);
+        let way = [OnInfeasible::Error, OnInfeasible::RelaxBalance, OnInfeasible::RelaxCpu][way as usize];
+        let caps: Vec<u64> = match way {
+            OnInfeasible::Error => case.caps(),
+            OnInfeasible::RelaxBalance => case.nodes.iter().map(|node| node.cpu).collect(),
+            _ => vec![u64::MAX; case.nodes.len()],
+        };
+        let legal = |place: &[usize]| case.keeps_all_but_cpu(place) && case.keeps_cpu(place, &caps);
         let place = any_place(&case, &mut Random::new(seed));
-        let options = Options::default().with_max_moves(most);
+        let mut options = Options::default().with_max_moves(moves).with_on_infeasible(way);
+        options.budget.max_bytes = bytes;
         let plan = reschedule(&case.graph(), &case.cluster(), &case.placement(&place), &options);
-        let mut reachable = false;
-        case.enumerate(|other| {
-            let moves = other.iter().zip(&place).filter(|(a, b)| a != b).count() as u64;
-            reachable |= moves <= most
-                && case.keeps_all_but_cpu(other)
-                && case.keeps_cpu(other, &case.caps());
+        let (mut reachable, mut least) = (false, None);
+        case.enumerate(|other| if legal(other) {
+            let moved = || (0..place.len()).filter(|&task| other[task] != place[task]);
+            let of = (moved().count() as u64, moved().map(|task| case.tasks[task].bytes).sum::<u64>());
+            reachable |= of.0 <= moves && bytes.is_none_or(|bytes| of.1 <= bytes);
+            let (a, b) = least.unwrap_or(of);
+            least = Some((of.0.min(a), of.1.min(b)));
         });
         match plan {
             Ok(_) => prop_assert!(reachable),
-            Err(tsaw::ScheduleError::BudgetTooSmall { moves, .. }) => {
-                prop_assert!(!reachable && moves > most);
+            Err(tsaw::ScheduleError::BudgetTooSmall { moves: m, bytes: b }) => {
+                prop_assert!(!reachable && (m > moves || bytes.is_some_and(|bytes| b > bytes)));
+                prop_assert!(least.is_none_or(|least| m <= least.0 && b <= least.1));
             }
-            Err(_) => {}
+            Err(error) => prop_assert!(!legal(&place), "{error} though what stands is legal"),
         }
     }
 

@@ -8,8 +8,8 @@ mod common;
 use common::{Case, Kinds, cases, places};
 use proptest::prelude::*;
 use tsaw::{
-    Cluster, Level, Node, OnInfeasible, Options, ScheduleError, instances, reschedule, schedule,
-    verify,
+    Cluster, Kind, Level, Node, NodeId, OnInfeasible, Options, Placement, ScheduleError,
+    TaskGraphBuilder, instances, reschedule, schedule, verify,
 };
 
 /// The least peak of all placements that keep everything else; as load and CPU.
@@ -34,7 +34,7 @@ fn least_peak(case: &Case, within_cpu: bool) -> Option<(u64, u64)> {
 }
 
 fn equal(level: Level, of: (u64, u64)) -> bool {
-    level.load * of.1 == of.0 * level.cpu
+    level.load() * of.1 == of.0 * level.cpu()
 }
 
 proptest! {
@@ -83,7 +83,7 @@ proptest! {
                 }
             });
             let bound = tsaw::certify(&graph, &cluster, &any.unwrap(), None).unwrap().peak_lower_bound;
-            prop_assert!(bound.load * least.1 <= least.0 * bound.cpu);
+            prop_assert!(bound.load() * least.1 <= least.0 * bound.cpu());
         }
     }
 }
@@ -136,4 +136,48 @@ fn another_resource_that_binds_does_not_refuse_a_raised_cap() {
     assert_eq!(plan.certificate.load.largest, 30 * (40 - 21));
     assert!(plan.certificate.cap_relaxed);
     assert!(schedule(&graph, &cluster, &Options::default()).is_err());
+}
+
+fn standing(nodes: &[u32]) -> Placement {
+    Placement::new(nodes.iter().map(|&node| NodeId(node)).collect())
+}
+
+/// One of two that may not be together moves: the raised cap holds the rest.
+#[test]
+fn a_budget_under_a_raised_cap_is_proven_too_small_only_by_the_raised_cap() {
+    let mut builder = TaskGraphBuilder::new();
+    let component = builder.component("c", Kind::Bolt);
+    let tasks: Vec<_> = (0..4).map(|_| builder.task(component, 5)).collect();
+    builder.spread(&tasks[..2], 1);
+    let graph = builder.build().unwrap();
+    let cluster = Cluster::uniform(2, 100).unwrap().with_imbalance(0.0).unwrap();
+    for way in [OnInfeasible::RelaxBalance, OnInfeasible::RelaxCpu] {
+        let options = Options::default().with_on_infeasible(way);
+        let with = |moves| {
+            let options = options.with_max_moves(moves);
+            reschedule(&graph, &cluster, &standing(&[0; 4]), &options)
+        };
+        assert_eq!(with(0), Err(ScheduleError::BudgetTooSmall { moves: 1, bytes: 0 }));
+        assert_eq!(with(1).unwrap().certificate.moves.len(), 1);
+        assert_eq!(with(2).unwrap().certificate.moves.len(), 2);
+    }
+}
+
+/// The least level takes two moves; a budget of one leaves what stands, which breaks nothing.
+#[test]
+fn a_standing_placement_under_the_raised_caps_is_kept_where_the_budget_ends_before_the_least() {
+    let mut builder = TaskGraphBuilder::new();
+    let component = builder.component("c", Kind::Bolt);
+    let tasks = [builder.task(component, 1), builder.task(component, 0)];
+    builder.spread(&tasks, 1);
+    let graph = builder.build().unwrap();
+    let cluster = Cluster::new(vec![Node::new(3), Node::new(8)]).unwrap();
+    for way in [OnInfeasible::RelaxBalance, OnInfeasible::RelaxCpu] {
+        for (moves, moved) in [(0, 0), (1, 0), (2, 2)] {
+            let options = Options::default().with_on_infeasible(way).with_max_moves(moves);
+            let plan = reschedule(&graph, &cluster, &standing(&[0, 1]), &options).unwrap();
+            assert_eq!(plan.certificate.moves.len(), moved, "{way:?} {moves}");
+            assert_eq!(verify(&graph, &cluster, &plan.placement, &plan.certificate), Ok(()));
+        }
+    }
 }

@@ -8,8 +8,9 @@ mod common;
 use common::{Case, Kinds, Random, cases};
 use proptest::prelude::*;
 use tsaw::{
-    Certificate, Cluster, Mismatch, NodeId, OnInfeasible, Options, Placement, Plan, TaskGraph,
-    baseline, instances, reschedule, schedule, verify,
+    BuildError, Certificate, Cluster, Distance, Kind, Level, Mismatch, Node, NodeId, OnInfeasible,
+    Options, Placement, Plan, TaskGraph, TaskGraphBuilder, TaskId, baseline, certify, instances,
+    reschedule, schedule, verify,
 };
 
 /// Changes one field, each in every way; returns the names of those that were still accepted.
@@ -35,14 +36,16 @@ fn accepted_changes(graph: &TaskGraph, cluster: &Cluster, plan: &Plan) -> Vec<St
         check("moved_bytes", &|c| c.moved_bytes = moved(c.moved_bytes));
         check("empty_nodes", &|c| c.empty_nodes = moved(c.empty_nodes.into()) as u32);
         check("starved_nodes", &|c| c.starved_nodes = moved(c.starved_nodes.into()) as u32);
-        check("peak_lower_bound", &|c| c.peak_lower_bound.load = moved(c.peak_lower_bound.load));
-        check("peak_lower_bound", &|c| c.peak_lower_bound.cpu = moved(c.peak_lower_bound.cpu));
+        let fuller = |v: Level| Level::of(moved(v.load()), v.cpu()).unwrap();
+        let wider = |v: Level| Level::of(v.load(), moved(v.cpu())).unwrap_or(v);
+        check("peak_lower_bound", &|c| c.peak_lower_bound = fuller(c.peak_lower_bound));
+        check("peak_lower_bound", &|c| c.peak_lower_bound = wider(c.peak_lower_bound));
         for node in 0..plan.certificate.caps.len() {
             check("caps", &|c| c.caps[node] = moved(c.caps[node]));
         }
         check("load.largest", &|c| c.load.largest = moved(c.load.largest));
         check("load.smallest", &|c| c.load.smallest = moved(c.load.smallest));
-        check("load.peak", &|c| c.load.peak.load = moved(c.load.peak.load));
+        check("load.peak", &|c| c.load.peak = fuller(c.load.peak));
         check("load.sigma", &|c| c.load.sigma += by as f64);
         check("load.imbalance", &|c| c.load.imbalance += by as f64);
         check("load_before.largest", &|c| {
@@ -52,7 +55,7 @@ fn accepted_changes(graph: &TaskGraph, cluster: &Cluster, plan: &Plan) -> Vec<St
             c.load_before.iter_mut().for_each(|l| l.smallest = moved(l.smallest));
         });
         check("load_before.peak", &|c| {
-            c.load_before.iter_mut().for_each(|l| l.peak.load = moved(l.peak.load));
+            c.load_before.iter_mut().for_each(|l| l.peak = fuller(l.peak));
         });
         check("load_before.sigma", &|c| {
             c.load_before.iter_mut().for_each(|l| l.sigma += by as f64);
@@ -151,4 +154,71 @@ fn a_placement_for_another_graph_is_refused() {
     assert!(matches!(refused, Err(Mismatch::Input(_))));
     let other = instances::wc8().unwrap();
     assert!(verify(&other.graph, &cluster, &plan.placement, &plan.certificate).is_err());
+}
+
+/// A true certificate, checked against a cluster whose distances are too large for its rates.
+#[test]
+fn rates_times_distances_that_overflow_are_a_typed_error() {
+    let mut builder = TaskGraphBuilder::new();
+    let component = builder.component("c", Kind::Bolt);
+    let (a, b) = (builder.task(component, 1), builder.task(component, 1));
+    builder.stream(a, b, 1 << 60);
+    let graph = builder.build().unwrap();
+    let near = Cluster::uniform(2, 2).unwrap();
+    let placement = Placement::new(vec![NodeId(0), NodeId(1)]);
+    let certificate = certify(&graph, &near, &placement, None).unwrap();
+    assert_eq!(verify(&graph, &near, &placement, &certificate), Ok(()));
+    let refused = Err(Mismatch::Input(BuildError::RateOverflow));
+    for far in [2, 4_000_000_000] {
+        for distance in [
+            Distance::Racks { same: far, cross: far },
+            Distance::Matrix(vec![vec![0, far], vec![far, 0]]),
+        ] {
+            let cluster = near.clone().with_distance(distance).unwrap();
+            assert_eq!(verify(&graph, &cluster, &placement, &certificate), refused);
+        }
+    }
+}
+
+/// Each of these took from ten to thirty seconds with a set of nodes kept for every task, with
+/// all live nodes asked for every pin, or with all pairs of nodes asked for their distance.
+#[test]
+fn many_nodes_times_many_tasks_take_no_time_that_is_their_product() {
+    let chain = |tasks: u32, source: bool| {
+        let mut builder = TaskGraphBuilder::new();
+        let component = builder.component("c", Kind::Spout);
+        for task in 0..tasks {
+            let id = builder.task(component, 1);
+            if source {
+                builder.needs_source(id);
+            }
+            if task > 0 {
+                builder.stream(TaskId(task - 1), TaskId(task), 5);
+            }
+        }
+        builder.build().unwrap()
+    };
+    let check = |graph: &TaskGraph, cluster: &Cluster| {
+        let nodes = cluster.nodes().len() as u32;
+        let place = (0..graph.len() as u32).map(|task| NodeId(task % nodes)).collect();
+        let placement = Placement::new(place);
+        let certificate = certify(graph, cluster, &placement, None).unwrap();
+        let start = std::time::Instant::now();
+        assert_eq!(verify(graph, cluster, &placement, &certificate), Ok(()));
+        start.elapsed()
+    };
+    let mut took = Vec::new();
+    let sources = Cluster::new(vec![Node::new(1_000).with_source(); 5_000]).unwrap();
+    took.push(check(&chain(20_000, true), &sources));
+    let racks = Distance::Racks { same: 1, cross: 2 };
+    took.push(check(
+        &chain(2, false),
+        &Cluster::uniform(65_536, 9).unwrap().with_distance(racks).unwrap(),
+    ));
+    let mut pinned = Cluster::uniform(5_000, 1_000).unwrap();
+    for task in 0..20_000 {
+        pinned = pinned.with_pin(TaskId(task), &[NodeId(task % 5_000)]).unwrap();
+    }
+    took.push(check(&chain(20_000, false), &pinned));
+    assert!(took.iter().all(|took| took.as_secs_f64() < 2.0), "{took:?}");
 }

@@ -109,7 +109,7 @@ pub(super) fn least_level(
 }
 
 fn halfway(low: Level, high: Level) -> Level {
-    let scaled = |level: Level| (u128::from(level.load) << 24) / u128::from(level.cpu);
+    let scaled = |level: Level| (u128::from(level.load()) << 24) / u128::from(level.cpu());
     let middle = (scaled(low) + scaled(high)) / 2;
     Level::new(u64::try_from(middle).unwrap_or(u64::MAX), 1 << 24)
 }
@@ -120,8 +120,8 @@ pub(super) fn cap_at(level: Level, cpu: i64) -> i64 {
 
 /// The largest load that is less full than the level.
 fn cap_below(level: Level, cpu: i64) -> i64 {
-    let full = u128::from(level.load) * u128::from(cpu.unsigned_abs());
-    let cap = full.div_ceil(u128::from(level.cpu)).saturating_sub(1);
+    let full = u128::from(level.load()) * u128::from(cpu.unsigned_abs());
+    let cap = full.div_ceil(u128::from(level.cpu())).saturating_sub(1);
     i64::try_from(cap).unwrap_or(i64::MAX)
 }
 

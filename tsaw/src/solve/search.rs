@@ -6,6 +6,9 @@ use super::toll::Toll;
 use super::{moves, swaps};
 use crate::steps::Steps;
 
+/// How often what has moved is looked at again.
+const PASSES: usize = 8;
+
 pub(crate) struct Search<'m, 'g> {
     pub(super) model: &'m Model<'g>,
     pub(crate) state: State,
@@ -31,7 +34,7 @@ impl<'m, 'g> Search<'m, 'g> {
         let mut delta = self.state.weigh(self.model, unit, to, links);
         if let Some(toll) = &self.toll {
             let moves = toll.moves(unit, self.state.place[unit], to as u32)?;
-            delta.cost += i128::from(moves) * toll.per_move;
+            delta.cost = toll.full_cost(delta.cost) + i128::from(moves) * toll.per_move;
             delta.moves = moves;
         }
         Some(delta)
@@ -53,6 +56,32 @@ impl<'m, 'g> Search<'m, 'g> {
         }
         self.mending = false;
         self.descend(false);
+    }
+
+    /// Moves units back to where most of their tasks stand if that is no worse: steps that ended
+    /// amid the descent leave moves that nothing came of. Until none goes back, at most
+    /// [`PASSES`] times; O(streams of what has moved) each, without a step.
+    pub(crate) fn put_back(&mut self) {
+        for _ in 0..PASSES {
+            let mut any = false;
+            for unit in 0..self.model.units() {
+                let Some(home) = self.toll.as_ref().and_then(|toll| toll.home(unit)) else {
+                    continue;
+                };
+                if self.state.place[unit] == home || !self.model.allows(unit, home as usize) {
+                    continue;
+                }
+                self.links.gather(self.model, &self.state.place, unit);
+                let delta = self.weigh(unit, home as usize);
+                if delta.is_some_and(|delta| delta < Delta::NONE) {
+                    self.apply(unit, home as usize);
+                    any = true;
+                }
+            }
+            if !any {
+                return;
+            }
+        }
     }
 
     pub(super) fn apply(&mut self, unit: usize, to: usize) {

@@ -10,8 +10,10 @@ type Home = Vec<(u32, i64, i64)>;
 pub(crate) struct Toll {
     homes: Vec<Home>,
     size: Vec<(i64, i64)>,
-    /// What a move must save, in the model's unit of cost.
+    /// What a move must save, in tuples a second times distance.
     pub(super) per_move: i128,
+    /// The model's unit of rates in tuples a second.
+    unit_rate: i128,
     pub(crate) moves: i64,
     pub(crate) bytes: i64,
     max_moves: i64,
@@ -45,11 +47,11 @@ impl Toll {
         let limit = |limit: Option<u64>| {
             limit.map_or(i64::MAX, |limit| limit.min(i64::MAX.unsigned_abs()).cast_signed())
         };
-        let per_move = budget.min_gain_per_move.div_ceil(model.unit_rate.unsigned_abs());
         let mut toll = Self {
             homes,
             size,
-            per_move: i128::from(per_move),
+            per_move: i128::from(budget.min_gain_per_move),
+            unit_rate: i128::from(model.unit_rate),
             moves: 0,
             bytes: 0,
             max_moves: limit(budget.max_moves),
@@ -66,6 +68,19 @@ impl Toll {
     /// What the moves so far must save.
     pub(crate) fn due(&self) -> i128 {
         self.per_move * i128::from(self.moves)
+    }
+
+    /// A cost of the model in tuples a second times distance. Both sides are compared in that unit,
+    /// so that nothing is rounded.
+    pub(crate) fn full_cost(&self, cost: i128) -> i128 {
+        cost * self.unit_rate
+    }
+
+    /// Where most of a unit's tasks stand, on the first of several such nodes; `None` if that is
+    /// no live node.
+    pub(super) fn home(&self, unit: usize) -> Option<u32> {
+        let most = self.homes[unit].iter().max_by_key(|(node, count, _)| (*count, !node))?;
+        (most.0 != super::NOWHERE).then_some(most.0)
     }
 
     pub(crate) fn within_budget(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Mismatch, same};
-use crate::{Certificate, Cluster, Level, NodeId, TaskGraph, TaskId};
+use crate::{Certificate, Cluster, Distance, Level, NodeId, TaskGraph, TaskId};
 
 type Nodes = BTreeSet<NodeId>;
 
@@ -12,7 +12,7 @@ pub(super) fn verify(
     cluster: &Cluster,
     certificate: &Certificate,
 ) -> Result<(), Mismatch> {
-    let groups = Group::all(graph, cluster);
+    let groups = Groups::of(graph, cluster);
     let alive: Vec<NodeId> = cluster.alive().collect();
     let peak = peak_bound(cluster, &groups, &alive);
     same_level("peak_lower_bound", certificate.peak_lower_bound, peak)?;
@@ -23,20 +23,10 @@ pub(super) fn verify(
         alive.len() as u64,
     ));
     same("cut_lower_bound", &certificate.cut_lower_bound, &cut)?;
-    let mut nearest = None;
-    for (index, &a) in alive.iter().enumerate() {
-        match cluster.distance() {
-            crate::Distance::Flat => nearest = Some(1),
-            _ => {
-                let others = alive[index + 1..].iter();
-                let least = others.map(|&b| super::distance(cluster, a, b)).min();
-                nearest = [nearest, least].into_iter().flatten().min();
-            }
-        }
-    }
+    let nearest = nearest(cluster, &alive);
     // Without a pair of nodes a rack's cluster counts its larger distance, the cut is 0 anyway.
-    let cost = cut * nearest.unwrap_or(1);
-    same("cost_lower_bound", &certificate.cost_lower_bound, &cost)
+    let cost = i128::from(cut) * i128::from(nearest.unwrap_or(1));
+    same("cost_lower_bound", &i128::from(certificate.cost_lower_bound), &cost)
 }
 
 pub(super) fn same_level(
@@ -45,55 +35,102 @@ pub(super) fn same_level(
     found: (u64, u64),
 ) -> Result<(), Mismatch> {
     let cross = |a: u64, b: u64| u128::from(a) * u128::from(b);
-    let equal = cross(claimed.load, found.1) == cross(found.0, claimed.cpu) && claimed.cpu > 0;
+    let equal = cross(claimed.load(), found.1) == cross(found.0, claimed.cpu());
     same(field, &equal, &true)
+}
+
+/// The smallest distance between two live nodes; `None` if there are no two.
+fn nearest(cluster: &Cluster, alive: &[NodeId]) -> Option<i64> {
+    match cluster.distance() {
+        Distance::Flat => Some(1),
+        Distance::Racks { same, cross } => {
+            let racks: BTreeSet<u32> =
+                alive.iter().map(|node| cluster.nodes()[node.0 as usize].rack).collect();
+            let repeats = racks.len() < alive.len();
+            (alive.len() > 1).then_some(i64::from(if repeats { *same } else { *cross }))
+        }
+        Distance::Matrix(_) => {
+            let later = |(index, &a)| {
+                let others = alive[index + 1..].iter();
+                others.map(|&b| super::distance(cluster, a, b)).min()
+            };
+            alive.iter().enumerate().filter_map(later).min()
+        }
+    }
 }
 
 /// Tasks that must be together.
 struct Group {
     tasks: Vec<TaskId>,
     cpu: u64,
-    /// `None` is every live node.
-    allowed: Option<Nodes>,
-    pinned: bool,
+    /// The index of the set of nodes it may be on.
+    set: usize,
 }
 
-impl Group {
-    /// Every group, by its first task.
-    fn all(graph: &TaskGraph, cluster: &Cluster) -> BTreeMap<TaskId, Self> {
-        let mut groups: BTreeMap<TaskId, Self> = BTreeMap::new();
-        let with =
-            |keep: &dyn Fn(&NodeId) -> bool| -> Nodes { cluster.alive().filter(keep).collect() };
-        let sources = with(&|node| cluster.nodes()[node.0 as usize].has_source);
+/// The groups, and the different sets of live nodes that they may be on.
+struct Groups {
+    /// By the first task.
+    of: BTreeMap<TaskId, Group>,
+    /// The first is every live node.
+    sets: Vec<Nodes>,
+    /// The index of those with a source.
+    sources: usize,
+}
+
+impl Groups {
+    fn of(graph: &TaskGraph, cluster: &Cluster) -> Self {
+        let node = |node: &NodeId| &cluster.nodes()[node.0 as usize];
+        let mut of: BTreeMap<TaskId, Group> = BTreeMap::new();
+        let mut sourced: BTreeSet<TaskId> = BTreeSet::new();
         for (index, needs) in graph.tasks().iter().enumerate() {
             let task = TaskId(index as u32);
-            let group = groups.entry(graph.leader(task).unwrap_or(task)).or_insert(Self {
-                tasks: Vec::new(),
-                cpu: 0,
-                allowed: None,
-                pinned: false,
-            });
+            let leader = graph.leader(task).unwrap_or(task);
+            let new = Group { tasks: Vec::new(), cpu: 0, set: 0 };
+            let group = of.entry(leader).or_insert(new);
             group.tasks.push(task);
             group.cpu += needs.cpu;
-            if needs.needs_source && group.allowed.is_none() {
-                group.allowed = Some(sources.clone());
+            if needs.needs_source {
+                sourced.insert(leader);
             }
         }
+        let mut pins: BTreeMap<TaskId, Vec<&Vec<NodeId>>> = BTreeMap::new();
         for (task, nodes) in cluster.pins() {
-            let leader = graph.leader(*task).unwrap_or(*task);
-            let Some(group) = groups.get_mut(&leader) else { continue };
-            let pin: Nodes = nodes.iter().copied().collect();
-            group.pinned = true;
-            group.allowed = Some(match &group.allowed {
-                Some(allowed) => allowed.intersection(&pin).copied().collect(),
-                None => with(&|node| pin.contains(node)),
-            });
+            pins.entry(graph.leader(*task).unwrap_or(*task)).or_default().push(nodes);
         }
-        groups
+        // Equal sets are kept once: the memory is that of the pins.
+        let mut known: BTreeMap<Nodes, usize> = BTreeMap::new();
+        let mut index_of = |nodes: Nodes| {
+            let next = known.len();
+            *known.entry(nodes).or_insert(next)
+        };
+        index_of(cluster.alive().collect());
+        let sources = index_of(cluster.alive().filter(|id| node(id).has_source).collect());
+        for (leader, group) in &mut of {
+            let needs_source = sourced.contains(leader);
+            group.set = if needs_source { sources } else { 0 };
+            let Some(pins) = pins.get(leader) else { continue };
+            let fits = |id: &NodeId| node(id).alive && (!needs_source || node(id).has_source);
+            let mut nodes: Nodes = pins[0].iter().copied().filter(fits).collect();
+            for pin in &pins[1..] {
+                let pin: Nodes = pin.iter().copied().collect();
+                nodes.retain(|id| pin.contains(id));
+            }
+            group.set = index_of(nodes);
+        }
+        let mut sets = vec![Nodes::new(); known.len()];
+        for (nodes, index) in known {
+            sets[index] = nodes;
+        }
+        Self { of, sets, sources }
+    }
+
+    /// The largest value of a node, for each set; 0 for none.
+    fn largest(&self, value: impl Fn(&NodeId) -> u64) -> Vec<u64> {
+        self.sets.iter().map(|set| set.iter().map(&value).max().unwrap_or(0)).collect()
     }
 }
 
-fn peak_bound(cluster: &Cluster, groups: &BTreeMap<TaskId, Group>, alive: &[NodeId]) -> (u64, u64) {
+fn peak_bound(cluster: &Cluster, groups: &Groups, alive: &[NodeId]) -> (u64, u64) {
     let cpu = |node: &NodeId| cluster.nodes()[node.0 as usize].cpu;
     let mut bound = (0_u64, 1_u64);
     let mut raise = |load: u64, cpu: u64| {
@@ -102,28 +139,19 @@ fn peak_bound(cluster: &Cluster, groups: &BTreeMap<TaskId, Group>, alive: &[Node
         }
     };
     // What may be only within a set of nodes, over that set.
-    let all: Nodes = alive.iter().copied().collect();
-    let sources: Nodes =
-        alive.iter().copied().filter(|node| cluster.nodes()[node.0 as usize].has_source).collect();
-    let pinned: BTreeSet<&Nodes> = groups
-        .values()
-        .filter(|group| group.pinned)
-        .filter_map(|group| group.allowed.as_ref())
-        .collect();
-    let others = pinned.iter().filter(|set| ***set != all && ***set != sources).count();
+    let others = (1..groups.sets.len()).filter(|&set| set != groups.sources).count();
     let compare = others + 2 <= crate::bounds::MAX_SETS_COMPARED;
-    let mut demands: BTreeMap<&Nodes, u64> = BTreeMap::new();
-    for group in groups.values() {
-        *demands.entry(group.allowed.as_ref().unwrap_or(&all)).or_default() += group.cpu;
+    let mut demands = vec![0_u64; groups.sets.len()];
+    for group in groups.of.values() {
+        demands[group.set] += group.cpu;
     }
-    let mut sets: BTreeSet<&Nodes> = pinned;
-    sets.insert(&sources);
-    sets.insert(&all);
-    for set in sets.into_iter().filter(|set| !set.is_empty()) {
-        let inside = demands.iter().filter(|(inner, _)| {
-            if compare || *set == all { inner.is_subset(set) } else { **inner == set }
-        });
-        let demand: u64 = inside.map(|(_, cpu)| cpu).sum();
+    for (index, set) in groups.sets.iter().enumerate().filter(|(_, set)| !set.is_empty()) {
+        let inside = groups.sets.iter().zip(&demands);
+        let demand: u64 = match (index, compare) {
+            (0, _) => demands.iter().sum(),
+            (_, false) => demands[index],
+            _ => inside.filter(|(inner, _)| inner.is_subset(set)).map(|(_, cpu)| cpu).sum(),
+        };
         let (count, sum) = (set.len() as u64, set.iter().map(cpu).sum::<u64>());
         let (least, most) = (set.iter().map(cpu).min(), set.iter().map(cpu).max());
         match most.filter(|_| least == most) {
@@ -132,13 +160,13 @@ fn peak_bound(cluster: &Cluster, groups: &BTreeMap<TaskId, Group>, alive: &[Node
         }
     }
     // One group on its largest node.
-    for group in groups.values() {
-        let best = group.allowed.as_ref().unwrap_or(&all).iter().map(cpu).max().unwrap_or(0);
-        raise(group.cpu, best.max(1));
+    let best = groups.largest(cpu);
+    for group in groups.of.values() {
+        raise(group.cpu, best[group.set].max(1));
     }
     // Of j · k + 1 groups one node holds j + 1.
     let mut sizes: Vec<u64> =
-        groups.values().map(|group| group.cpu).filter(|&cpu| cpu > 0).collect();
+        groups.of.values().map(|group| group.cpu).filter(|&cpu| cpu > 0).collect();
     sizes.sort_unstable();
     sizes.reverse();
     let largest = alive.iter().map(cpu).max().unwrap_or(1);
@@ -150,16 +178,12 @@ fn peak_bound(cluster: &Cluster, groups: &BTreeMap<TaskId, Group>, alive: &[Node
 }
 
 /// What every group must send out, halved.
-fn around_groups(graph: &TaskGraph, groups: &BTreeMap<TaskId, Group>, caps: &[u64]) -> i64 {
-    let cpu_of = |task: TaskId| groups.get(&task).map_or(0, |group| group.cpu);
-    let largest = caps.iter().copied().max().unwrap_or(0);
+fn around_groups(graph: &TaskGraph, groups: &Groups, caps: &[u64]) -> i64 {
+    let cpu_of = |task: TaskId| groups.of.get(&task).map_or(0, |group| group.cpu);
+    let cap = groups.largest(|node| caps[node.0 as usize]);
     let mut out = 0_i128;
-    for (leader, group) in groups {
-        let cap = match &group.allowed {
-            None => largest,
-            Some(nodes) => nodes.iter().map(|node| caps[node.0 as usize]).max().unwrap_or(0),
-        };
-        let mut room = u128::from(cap.saturating_sub(group.cpu));
+    for (leader, group) in &groups.of {
+        let mut room = u128::from(cap[group.set].saturating_sub(group.cpu));
         let mut rates: BTreeMap<TaskId, i64> = BTreeMap::new();
         for &task in &group.tasks {
             for (other, rate) in graph.neighbours(task) {

@@ -8,7 +8,8 @@ mod limits;
 use std::collections::BTreeMap;
 
 use crate::{
-    BuildError, Certificate, Cluster, Distance, LoadStats, NodeId, Placement, TaskGraph, TaskId,
+    BuildError, Certificate, Cluster, Distance, LoadStats, MAX_TOTAL, NodeId, Placement, TaskGraph,
+    TaskId,
 };
 
 /// What is wrong with a placement or its certificate.
@@ -58,11 +59,12 @@ pub enum Mismatch {
 /// bandwidth, and CPU within the certificate's caps, which are the asked ones unless
 /// `cap_relaxed` says otherwise. Floats are compared by their bits.
 ///
-/// O((tasks + streams) · log) time.
+/// O((tasks + streams + nodes of pins) · log) time; with a matrix of distances O(nodes²) more.
 ///
 /// # Errors
 ///
-/// The first [`Mismatch`] found.
+/// The first [`Mismatch`] found; [`BuildError::RateOverflow`] if the rates times the largest
+/// distance sum to more than [`MAX_TOTAL`].
 pub fn verify(
     graph: &TaskGraph,
     cluster: &Cluster,
@@ -75,6 +77,7 @@ pub fn verify(
             return Err(BuildError::UnknownTask(task).into());
         }
     }
+    check_range(graph, cluster)?;
     let measured = Measured::of(graph, cluster, placement);
     verify_load(graph, cluster, &measured, certificate)?;
     limits::verify(graph, cluster, placement, &certificate.caps)?;
@@ -83,6 +86,18 @@ pub fn verify(
     same("cost_after", &certificate.cost_after, &measured.cost)?;
     same("total", &certificate.total, &(measured.cut + measured.within))?;
     bounds::verify(graph, cluster, certificate)
+}
+
+/// All rates at the largest distance sum to no more than [`MAX_TOTAL`], so that no sum below can
+/// overflow.
+fn check_range(graph: &TaskGraph, cluster: &Cluster) -> Result<(), BuildError> {
+    let far = match cluster.distance() {
+        Distance::Flat => 1,
+        Distance::Racks { same, cross } => *same.max(cross),
+        Distance::Matrix(rows) => rows.iter().flatten().copied().max().unwrap_or(0),
+    };
+    let most = u128::from(graph.total_rate().unsigned_abs()) * u128::from(far);
+    if most > u128::from(MAX_TOTAL) { Err(BuildError::RateOverflow) } else { Ok(()) }
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(
