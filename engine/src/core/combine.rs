@@ -70,7 +70,7 @@ pub(crate) trait Absorb<B: Batch>: Send {
 type Pair = (RootId, Delta);
 
 /// What is held of one epoch.
-struct Page<O> {
+struct Page<O: Batch> {
     epoch: Epoch,
     since: Nanos,
     partials: O,
@@ -128,6 +128,12 @@ impl<O: Batch> Page<O> {
         self.hashes.clear();
         self.places.clear();
         self.pairs.clear();
+    }
+}
+
+impl<O: Batch> Drop for Page<O> {
+    fn drop(&mut self) {
+        cut(&mut self.partials, 0);
     }
 }
 
