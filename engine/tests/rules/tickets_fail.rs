@@ -142,7 +142,7 @@ fn rule_4_4_a_failed_call_takes_its_tickets_along() {
 #[test]
 fn rule_4_4_a_panic_within_a_release_fails_its_ticket() {
     let (mut panics, total) = (0, 60);
-    each_seed(300, |seed| {
+    each_seed(100, |seed| {
         let log = Log::default();
         let bad = Arc::new(Mutex::new(0));
         let config = settings(1 + (seed % 3) as u32, |c| {
