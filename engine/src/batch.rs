@@ -80,6 +80,16 @@ pub(crate) fn cut<B: Batch>(items: &mut B, len: usize) {
     }
 }
 
+/// Items that are let go as [`cut`] does, however they come to be dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Loose<B: Batch>(pub(crate) B);
+
+impl<B: Batch> Drop for Loose<B> {
+    fn drop(&mut self) {
+        cut(&mut self.0, 0);
+    }
+}
+
 impl<T: Send + 'static> Batch for Vec<T> {
     const DROPS: bool = core::mem::needs_drop::<T>();
 

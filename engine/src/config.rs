@@ -228,7 +228,7 @@ impl Config {
         at_most("batch", self.batch as u64, 1 << 24);
         at_most("queue", self.queue as u64, 1 << 24);
         at_most("window", u64::from(self.window), 1 << 20);
-        const DAYS: u64 = 10_000 * 24 * 3600 * 1_000_000_000;
+        let limit = Duration::from_secs(10_000 * 24 * 3600);
         let epoch = match self.epoch {
             EpochEnd::Every(time) => time,
             EpochEnd::Records(_) => Duration::ZERO,
@@ -244,7 +244,9 @@ impl Config {
             ("ticket_limit", self.ticket_limit),
             ("drain", self.drain),
         ] {
-            at_most(field, whole(time), DAYS);
+            if time > limit {
+                errors.push(BuildError::TooLong { field, value: time, limit });
+            }
         }
     }
 }

@@ -74,9 +74,10 @@ pub struct EdgeCounters {
     pub lost: u64,
     /// Exactly once: tuples that had been applied before and were dropped.
     pub repeated: u64,
-    /// Tuples that were never sent, since their grouping or combiner named no task or panicked.
+    /// Tuples that were never sent, since their grouping named no task or panicked, or their combiner
+    /// panicked, on them or on one that it had them together with.
     pub astray: u64,
-    /// Tuples that a combiner took in: what was sent in their place counts as transferred.
+    /// Tuples that a combiner took in, and did not panic over: what was sent in their place counts as transferred.
     pub combined: u64,
 }
 

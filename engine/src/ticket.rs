@@ -1,6 +1,7 @@
 //! Tickets: a tuple whose ack waits for a later call.
 
 use core::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::core::port::Ports;
 use crate::core::{Failure, Resolved, TaskId};
@@ -100,11 +101,15 @@ impl<O: Outputs> Emitter<'_, O> {
         let (at, oversize) = (state.epoch, state.oversize.take());
         (state.epoch, state.tickets.aside) = (held.epoch(), true);
         self.ports.each(&mut |_, port| port.aside());
-        emit(self);
+        // Where it panics the ticket is given back all the same: it fails, as the call at hand does.
+        let outcome = catch_unwind(AssertUnwindSafe(|| emit(self)));
         let state = &mut *self.state;
         let emitted = self.ports.counts() > 0;
         let run = emitted.then_some(state.tickets.emitted);
-        let failed = state.oversize.take().map(Failure::TooLarge);
+        let mut failed = state.oversize.take().map(Failure::TooLarge);
+        if outcome.is_err() {
+            failed = Some(Failure::Said("its release panicked".to_owned()));
+        }
         if failed.is_some() {
             self.ports.rollback();
         } else if let Some(run) = run {
@@ -115,6 +120,9 @@ impl<O: Outputs> Emitter<'_, O> {
         (state.epoch, state.oversize, state.tickets.aside) = (at, oversize, false);
         let run = if failed.is_some() { None } else { run };
         state.tickets.resolved.push(Resolved { held, failed, run });
+        if let Err(panic) = outcome {
+            resume_unwind(panic);
+        }
     }
 
     /// Fails a deferred tuple: its root, with this reason. A void ticket changes nothing.

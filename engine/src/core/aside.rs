@@ -6,7 +6,7 @@ use super::Epoch;
 use super::host::fail_astray;
 use super::port::{AnyPort, Port, Run, Span};
 use super::shared::Shared;
-use crate::batch::{Batch, Places, cut};
+use crate::batch::{Batch, Loose, Places, cut};
 
 /// A buffer that changes places with a port's own.
 #[derive(Debug, Default)]
@@ -15,6 +15,12 @@ pub(crate) struct Aside<B: Batch> {
     spans: Vec<Span>,
     done: usize,
     oversize: Vec<(usize, usize)>,
+}
+
+impl<B: Batch> Drop for Aside<B> {
+    fn drop(&mut self) {
+        cut(&mut self.items, 0);
+    }
 }
 
 impl<B: Batch> Aside<B> {
@@ -40,8 +46,8 @@ impl<B: Batch> Aside<B> {
 }
 
 /// Parts items by the epochs of the runs that they hang from.
-struct ByEpoch<'a, B> {
-    parts: BTreeMap<Epoch, (B, Vec<Span>)>,
+struct ByEpoch<'a, B: Batch> {
+    parts: BTreeMap<Epoch, (Loose<B>, Vec<Span>)>,
     spans: &'a [Span],
     epochs: &'a [Epoch],
     span: usize,
@@ -54,7 +60,7 @@ impl<B: Batch> Places<B> for ByEpoch<'_, B> {
         }
         let run = self.spans.get(self.span)?.run;
         let epoch = self.epochs.get(run as usize).copied()?;
-        let (items, spans) = self.parts.entry(epoch).or_default();
+        let (Loose(items), spans) = self.parts.entry(epoch).or_default();
         let end = u32::try_from(items.len() + 1).unwrap_or(u32::MAX);
         match spans.last_mut() {
             Some(span) if span.run == run => span.end = end,
@@ -84,8 +90,8 @@ pub(crate) fn route_by_epoch<B: Batch>(
     let spans = std::mem::take(&mut port.spans);
     let mut parts = ByEpoch { parts: BTreeMap::new(), spans: &spans, epochs, span: 0 };
     port.items.scatter(&mut parts);
-    for (epoch, (items, spans)) in parts.parts {
-        port.items = items;
+    for (epoch, (mut items, spans)) in parts.parts {
+        std::mem::swap(&mut port.items, &mut items.0);
         port.spans = if tracked { spans } else { Vec::new() };
         port.route(epoch, runs, cx);
         fail_astray(runs, epoch, cx);

@@ -12,7 +12,7 @@ use super::lineage;
 use super::port::{Ended, Run};
 use super::shared::Shared;
 use super::{Epoch, Nanos, TaskId, VerdictOp};
-use crate::batch::{Batch, cut};
+use crate::batch::{Batch, Loose, cut};
 use crate::grouping::CopyItem;
 
 /// A root without a verdict; or, where `live` is false, a place for one, with its memory.
@@ -194,7 +194,8 @@ impl<B: Batch> Book<B> {
     /// in the same step, and all of them hold the epoch.
     fn split(&mut self, slot: u32, keep: Option<CopyItem<B>>, cx: &mut Shared) -> Ended {
         let all = &mut self.slots[slot as usize];
-        let items = std::mem::take(&mut all.items);
+        let all_items = Loose(std::mem::take(&mut all.items));
+        let items = &all_items.0;
         let (task, epoch, lineage) = (all.task, all.epoch, all.lineage);
         self.discard(slot);
         self.epochs.add(epoch, -1);
@@ -203,7 +204,7 @@ impl<B: Batch> Book<B> {
                 let id = cx.root_ids.next_id().get();
                 let slot = self.take_slot();
                 let root = &mut self.slots[slot as usize];
-                keep(&items, i, &mut root.items);
+                keep(items, i, &mut root.items);
                 (root.live, root.check, root.parted) = (true, false, true);
                 // The one they shared was nobody's own: each has all its attempts before it.
                 (root.id, root.attempt, root.task, root.epoch) = (id, 0, task, epoch);

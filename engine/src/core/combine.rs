@@ -70,13 +70,15 @@ pub(crate) trait Absorb<B: Batch>: Send {
 type Pair = (RootId, Delta);
 
 /// What is held of one epoch.
-struct Page<O> {
+struct Page<O: Batch> {
     epoch: Epoch,
     since: Nanos,
     partials: O,
     hashes: Vec<u64>,
     places: HashTable<u32>,
     pairs: Vec<Pair>,
+    /// What came into it, counted as combined.
+    tuples: u64,
 }
 
 impl<O: Batch> Page<O> {
@@ -88,6 +90,7 @@ impl<O: Batch> Page<O> {
             hashes: Vec::new(),
             places: HashTable::new(),
             pairs: Vec::new(),
+            tuples: 0,
         }
     }
 
@@ -128,6 +131,13 @@ impl<O: Batch> Page<O> {
         self.hashes.clear();
         self.places.clear();
         self.pairs.clear();
+        self.tuples = 0;
+    }
+}
+
+impl<O: Batch> Drop for Page<O> {
+    fn drop(&mut self) {
+        cut(&mut self.partials, 0);
     }
 }
 
@@ -211,7 +221,6 @@ impl<B: Batch, C: Combine<B>> Combining<B, C> {
         cx: &mut Shared,
     ) {
         let alone = of.as_ref().is_some_and(|(_, run)| run.alone);
-        let mut taken = 0;
         while at < end {
             let from = at;
             let place = if alone { None } else { Some(self.page(epoch, cx)) };
@@ -223,7 +232,8 @@ impl<B: Batch, C: Combine<B>> Combining<B, C> {
                 }
             };
             let outcome = page.take(&*self.combine, items, &mut at, end);
-            taken += at - from;
+            page.tuples += (at - from) as u64;
+            cx.edges[self.edge as usize].combined += (at - from) as u64;
             if let Some((_, run)) = &mut of
                 && page.pairs.last().is_none_or(|&(track, _)| track != run.track)
             {
@@ -249,10 +259,9 @@ impl<B: Batch, C: Combine<B>> Combining<B, C> {
                 Some(_) => {}
             }
         }
-        cx.edges[self.edge as usize].combined += taken as u64;
     }
 
-    /// A panic may have torn what is held: none of it can be trusted.
+    /// A panic may have torn what is held: none of it can be trusted, and none of it is sent.
     fn torn(&mut self, place: Option<usize>, run: Option<u32>, message: &str, cx: &mut Shared) {
         let component = cx.plan.components[self.to as usize].name.clone();
         let reason = Reason::Combiner { component, message: message.to_owned() };
@@ -260,7 +269,12 @@ impl<B: Batch, C: Combine<B>> Combining<B, C> {
             Some(run) => cx.astray.push((run, reason.clone())),
             None => cx.regret(reason.clone()),
         }
-        let Some(mut page) = place.and_then(|place| self.pages.remove(place)) else {
+        let page = place.and_then(|place| self.pages.remove(place));
+        let gone = page.as_ref().map_or(self.alone.tuples, |page| page.tuples);
+        let edge = &mut cx.edges[self.edge as usize];
+        edge.combined -= gone;
+        edge.astray += gone;
+        let Some(mut page) = page else {
             self.alone.clear();
             return;
         };

@@ -124,10 +124,6 @@ impl<Bl: Bolt> BoltHost<Bl> {
     pub(super) fn abandon(&mut self, task: usize, message: &str, cx: &mut Shared) -> bool {
         self.state.odd = false;
         self.state.tickets.misuse = None;
-        if std::mem::take(&mut self.state.tickets.aside) {
-            // It panicked as it emitted.
-            self.ports.each(&mut |_, port| port.aside());
-        }
         self.state.tickets.undo();
         if self.state.tickets.resolved.is_empty() {
             return false;

@@ -38,8 +38,8 @@ enum Stretch {
     Panicked(String),
     /// This tuple's record of this size was too large.
     TooLarge(usize),
-    /// This tuple was deferred, or its call gave tickets back.
-    Tickets,
+    /// This tuple was deferred, or its call gave tickets back. Whether the buffer is due as well.
+    Tickets(bool),
     /// Exactly once: this tuple repeats one that has an open ticket.
     Joined(u32),
     /// Exactly once: a bolt that keeps state emitted in execute.
@@ -95,16 +95,19 @@ pub(crate) fn run_input<Bl: Execute<B>, B: Batch>(
                     }
                     continue;
                 }
-                Stretch::Tickets => {
+                Stretch::Tickets(due) => {
                     let emitted = host.keep_tickets(task, run, runs, epoch, cx);
                     if cx.fatal.is_some() {
                         going = false;
                         break;
                     }
+                    if due {
+                        host.route(epoch, runs, cx);
+                    }
                     // As in `stretch`: the time is looked at after 1, 2, 4, 8 … tuples.
                     let done = cursor.at - from;
                     let late = done.is_power_of_two() && sink.late(done as u64);
-                    if late || emitted && host.any_full(cx) {
+                    if late || (due || emitted) && host.any_full(cx) {
                         host.route(epoch, runs, cx);
                         going = false;
                         break;
@@ -283,7 +286,7 @@ fn stretch<Bl: Execute<B>, B: Batch>(
             }
             *at += 1;
             if due || odd {
-                return if odd { Stretch::Tickets } else { Stretch::Buffered };
+                return if odd { Stretch::Tickets(due) } else { Stretch::Buffered };
             }
             done += 1;
             if done == look {
@@ -338,9 +341,9 @@ fn plain<Bl: Execute<B>, B: Batch>(
                     if let Some(why) = state.tickets.misuse.take() {
                         return Stretch::Failed(why);
                     }
-                    ports.finish_tuple(run, tracked);
+                    let due = ports.finish_tuple(run, tracked);
                     now.at += 1;
-                    return Stretch::Tickets;
+                    return Stretch::Tickets(due);
                 }
                 let due = ports.finish_tuple(run, tracked);
                 now.at += 1;

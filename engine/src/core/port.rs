@@ -13,7 +13,7 @@ use super::lineage;
 use super::route::{Edge, Tags};
 use super::shared::Shared;
 use super::{EdgeId, Epoch, Nanos, Plan, TaskId, WorkerId};
-use crate::batch::{Batch, Places, cut};
+use crate::batch::{Batch, Loose, Places, cut};
 use crate::grouping::CopyItem;
 use crate::topology::attach;
 
@@ -289,19 +289,19 @@ pub trait AnyPort {
 }
 
 /// Parts the records over the size limit from the others.
-struct Sieve<'a, B> {
-    good: B,
-    bad: Vec<B>,
+struct Sieve<'a, B: Batch> {
+    good: Loose<B>,
+    bad: Vec<Loose<B>>,
     which: &'a [(usize, usize)],
 }
 
 impl<B: Batch> Places<B> for Sieve<'_, B> {
     fn place(&mut self, i: usize) -> Option<&mut B> {
         if self.which.iter().any(|&(at, _)| at == i) {
-            self.bad.push(B::default());
-            self.bad.last_mut()
+            self.bad.push(Loose::default());
+            self.bad.last_mut().map(|bad| &mut bad.0)
         } else {
-            Some(&mut self.good)
+            Some(&mut self.good.0)
         }
     }
 }
@@ -389,12 +389,12 @@ impl<B: Batch> AnyPort for Port<B> {
 
     fn sift(&mut self, each: &mut dyn FnMut(Box<dyn Any + Send>, usize)) {
         let which = std::mem::take(&mut self.oversize);
-        let mut sieve = Sieve { good: B::default(), bad: Vec::new(), which: &which };
+        let mut sieve = Sieve { good: Loose::default(), bad: Vec::new(), which: &which };
         self.items.scatter(&mut sieve);
-        let Sieve { good, bad, .. } = sieve;
-        self.items = good;
-        for (item, &(_, size)) in bad.into_iter().zip(&which) {
-            each(Box::new(item), size);
+        let Sieve { mut good, bad, .. } = sieve;
+        std::mem::swap(&mut self.items, &mut good.0);
+        for (mut item, &(_, size)) in bad.into_iter().zip(&which) {
+            each(Box::new(std::mem::take(&mut item.0)), size);
         }
     }
 

@@ -170,7 +170,13 @@ impl<B: Batch> Edge<B> {
         self.check(items, tags.lineages, epoch, cx);
         if let Rule::All(copy) = self.rule {
             let len = items.len();
+            // Tasks that together get about a batch's worth: were all batches looked at only after
+            // the last task, those of a worker with many would be as many times too large.
+            let some = u32::try_from(self.batch_bytes / items.size().max(1)).unwrap_or(u32::MAX);
             for task in 0..self.tasks {
+                if task > 0 && task % some.max(1) == 0 {
+                    self.seal_full(cx);
+                }
                 let mut placer = Placer::new(self, tags, roots, epoch, cx);
                 for i in 0..len {
                     if let Some(part) = placer.place_at(i, task) {

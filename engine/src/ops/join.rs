@@ -174,7 +174,7 @@ where
             self.pairs(at, &mut |pair| out.emit(pair));
         }
         // The next epoch to close is one further.
-        while self.pages.front().is_some_and(|(of, _)| epoch - of >= self.window && *of <= epoch) {
+        while self.pages.front().is_some_and(|(of, _)| *of <= epoch && epoch - of >= self.window) {
             self.pages.pop_front();
         }
         Ok(())

@@ -146,10 +146,20 @@ pub enum BuildError {
     Above {
         /// The setting.
         field: &'static str,
-        /// Its value; durations in nanoseconds.
+        /// Its value.
         value: u64,
         /// The limit.
         limit: u64,
+    },
+    /// A setting is a longer time than its limit.
+    #[error("{field} is {value:?}, over the limit of {limit:?}")]
+    TooLong {
+        /// The setting.
+        field: &'static str,
+        /// Its value.
+        value: Duration,
+        /// The limit.
+        limit: Duration,
     },
     /// A time-out that ends before a lingering batch has left.
     #[error("the time-out of {timeout:?} is not longer than the linger of {linger:?}")]

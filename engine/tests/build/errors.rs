@@ -296,7 +296,7 @@ fn what_is_too_much_is_refused_by_its_name() {
     ];
     let names = |errors: Vec<BuildError>| -> Vec<&str> {
         let field = |error| match error {
-            BuildError::Above { field, .. } => field,
+            BuildError::Above { field, .. } | BuildError::TooLong { field, .. } => field,
             other => panic!("{other}"),
         };
         errors.into_iter().map(field).collect()
@@ -316,7 +316,8 @@ fn what_is_too_much_is_refused_by_its_name() {
 fn an_epoch_of_ages_is_refused_by_its_name() {
     // As every other time is: the coordinator adds it to the clock.
     let errors = of_config(|c| c.epoch = EpochEnd::Every(Duration::MAX));
-    assert!(matches!(errors[..], [BuildError::Above { field: "epoch", .. }]), "{errors:?}");
+    assert!(matches!(errors[..], [BuildError::TooLong { field: "epoch", .. }]), "{errors:?}");
+    assert!(errors[0].to_string().ends_with("over the limit of 864000000s"), "{}", errors[0]);
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use streamwright::{Epoch, Grouping, Topology, ops};
+use streamwright::sim::Faults;
+use streamwright::{Epoch, Grouping, Guarantee, Topology, ops};
 
-use crate::bench::{cases, gather, items, list, same_or_more, setting};
+use crate::bench::{Setting, cases, gather, items, list, same_or_more, setting};
 
 type Epochs = BTreeMap<u64, Vec<Epoch>>;
 
@@ -119,6 +120,38 @@ proptest! {
         // As the later of the two epochs closes.
         prop_assert!(got.lock().unwrap().iter().all(|(at, (_, l, r))| *at == l.2.max(r.2)));
         same_or_more(items(&got), &truth, false);
+    }
+}
+
+/// Tasks that have no key in most epochs close those while what they hold is of a later one.
+#[test]
+fn a_join_closes_epochs_of_which_a_task_has_nothing() {
+    // One key in nearly all epochs; each of the others once, late.
+    let all: Vec<(u64, u64)> = (0..160).map(|i| (if i % 20 == 19 { i } else { 0 }, i)).collect();
+    let mut truth: Vec<u64> = all.iter().filter(|(key, _)| *key > 0).map(|one| one.1).collect();
+    truth.sort_unstable();
+    for seed in 0..10 {
+        let mut builder = Topology::builder();
+        let left = list(&mut builder, "left", all.clone());
+        let right = list(&mut builder, "right", all.clone());
+        let key = |pair: &(u64, u64)| pair.0;
+        let pairs = ops::join(&mut builder, "join", 4, u32::MAX, (left, key), (right, key));
+        let got = gather(&mut builder, pairs);
+        let setting = Setting {
+            guarantee: Guarantee::AtLeastOnce,
+            workers: 2,
+            epoch: 1 + seed % 3,
+            faults: Faults { reorder: true, ..Faults::default() },
+            seed,
+        };
+        let mut config = setting.config();
+        config.timeout = std::time::Duration::from_secs(60);
+        let report = setting.run_with(builder, config);
+        assert!(report.crashes.is_empty(), "{:?}", report.crashes);
+        let mut rare: Vec<u64> =
+            items(&got).iter().filter(|pair| pair.0 > 0).map(|(_, left, _)| left.1).collect();
+        rare.sort_unstable();
+        assert_eq!(rare, truth);
     }
 }
 

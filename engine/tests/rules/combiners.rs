@@ -385,6 +385,9 @@ fn rule_4_6_a_panic_in_a_combiner_is_that_tuples_fault() {
             let reasons: Vec<_> = out.figures.iter().flat_map(|f| &f.failures).collect();
             assert_eq!((out.error, reasons.len(), &**reasons[0]), (None, 1, &why));
             assert!(roots.values().all(|&n| n == 1));
+            // Those that it was together with are gone too, and the figures say how many.
+            let astray: u64 = out.figures.iter().flat_map(|f| &f.edges).map(|e| e.astray).sum();
+            assert_eq!(astray, 60 - roots.len() as u64);
             return;
         }
         assert_eq!(one_verdict_each(&out), (59, 1));

@@ -137,6 +137,79 @@ fn rule_4_4_a_failed_call_takes_its_tickets_along() {
     });
 }
 
+/// A panic in what a release calls fails the ticket with the call, at once: nothing of either is
+/// emitted, and the tuples after it are of their own epoch.
+#[test]
+fn rule_4_4_a_panic_within_a_release_fails_its_ticket() {
+    let (mut panics, total) = (0, 60);
+    each_seed(100, |seed| {
+        let log = Log::default();
+        let bad = Arc::new(Mutex::new(0));
+        let config = settings(1 + (seed % 3) as u32, |c| {
+            c.guarantee = guarantee(seed);
+            c.attempts = 1;
+            c.timeout = Duration::from_secs(60);
+            c.ticket_limit = Duration::from_secs(60);
+            c.epoch = streamwright::EpochEnd::Records(4);
+        });
+        let b = Arc::clone(&bad);
+        let topology = through(&log, config, total / 2, move |l, cx| {
+            let kept = Kept::default();
+            let (held, bad) = (Arc::clone(&kept), Arc::clone(&b));
+            let mut calls = seed;
+            Node::new(l, 1, cx, move |item, out| {
+                calls += 1;
+                if calls % 3 != 0 {
+                    kept.lock().unwrap().push((*item, out.epoch(), out.defer()));
+                    return Ok(());
+                }
+                out.emit(*item);
+                let one = kept.lock().unwrap().pop();
+                if let Some((item, _, ticket)) = one {
+                    out.release_with(ticket, |out| {
+                        out.emit(item);
+                        if calls % 2 == 0 {
+                            *bad.lock().unwrap() += 1;
+                            panic!("boom");
+                        }
+                    });
+                }
+                Ok(())
+            })
+            .on_flush(move |epoch, _, out| {
+                let mut kept = held.lock().unwrap();
+                let (now, later) = kept.drain(..).partition(|(_, of, _)| *of <= epoch);
+                *kept = later;
+                for (item, _, ticket) in Vec::<(Item, u64, Ticket)>::into_iter(now) {
+                    out.release_with(ticket, |out| out.emit(item));
+                }
+            })
+        });
+        let out = Net::new(&topology, seed, &log).run();
+        assert_eq!(out.error, None);
+        ledger(&topology, &out);
+        let bad = *bad.lock().unwrap();
+        panics += bad;
+        // The tuple of each ticket, and that of the call.
+        let good = total - 2 * bad;
+        let mut items = log.items(2);
+        items.dedup();
+        assert_eq!((items.len() as u64, log.seen(2).len() as u64), (good, good));
+        let epochs: HashMap<Item, u64> =
+            log.seen(1).iter().map(|seen| (seen.item, seen.epoch)).collect();
+        assert!(log.seen(2).iter().all(|seen| epochs[&seen.item] == seen.epoch));
+        let told: u64 = out.figures.iter().flat_map(|f| &f.tasks).map(|task| task.failed).sum();
+        assert!(out.end < 10 * SEC, "it waited for the time-out: {}", out.end);
+        if guarantee(seed) == Guarantee::AtMostOnce {
+            assert_eq!(told, 2 * bad);
+            return;
+        }
+        assert_eq!((one_verdict_each(&out), replayed(&out)), ((good, 2 * bad), 0));
+        assert!(out.letters.iter().all(|(_, l)| l.reason.to_string().contains("boom")));
+    });
+    assert!(panics > 100, "{panics}");
+}
+
 #[test]
 fn rule_4_5_an_open_ticket_is_touched() {
     each_seed(50, |seed| {

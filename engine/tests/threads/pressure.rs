@@ -6,7 +6,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use streamwright::{
-    Bolt, BoxError, Emitter, Execute, Grouping, Guarantee, Poll, Spout, SpoutEmitter, Stop,
+    Bolt, BoxError, Emitter, Execute, Grouping, Guarantee, Poll, Spout, SpoutEmitter, Stop, Ticket,
     Watermark,
 };
 
@@ -290,5 +290,89 @@ impl Execute<Vec<Vec<u8>>> for SlowSink {
         sleep(Duration::from_millis(1));
         self.0.fetch_add(1, Ordering::Relaxed);
         Ok(())
+    }
+}
+
+/// Emits a batch's worth for each number, and holds the number until it is flushed.
+#[derive(Default)]
+struct Holding(Vec<Ticket>);
+
+impl Bolt for Holding {
+    type Out = Vec<u64>;
+
+    fn flush(&mut self, _: u64, out: &mut Emitter<'_, Vec<u64>>) -> Result<(), BoxError> {
+        self.0.drain(..).for_each(|ticket| out.release(ticket));
+        Ok(())
+    }
+}
+
+impl Execute<Vec<u64>> for Holding {
+    fn execute(&mut self, n: &u64, out: &mut Emitter<'_, Vec<u64>>) -> Result<(), BoxError> {
+        (0..64).for_each(|i| out.emit(64 * n + i));
+        let ticket = out.defer();
+        self.0.push(ticket);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_bolt_that_defers_every_tuple_stops_for_its_outbox() {
+    let mut builder = builder();
+    let stream = numbers(&mut builder, "numbers", 1, 2000);
+    let stream = builder
+        .bolt("holding", 1, |_| Ok(Holding::default()))
+        .input(stream, Grouping::shuffle())
+        .done();
+    let counts = count(&mut builder, "sink", 2, stream);
+    let mut config = config();
+    (config.batch, config.max_pending) = (64, 2000);
+    let report = run(builder, config);
+    counts.assert_once(0..64 * 2000);
+    assert_eq!((report.acked, report.replayed), (2000, 0));
+    // One call fills a batch, and 64 calls come in one: it stops in the midst of them.
+    let peak = report.workers.iter().map(|worker| worker.outbox_peak).max().unwrap();
+    assert!(peak <= 16, "{peak}");
+}
+
+/// One thousand bytes.
+struct Once(bool);
+
+impl Spout for Once {
+    type Out = Vec<[u8; 1000]>;
+
+    fn next(&mut self, out: &mut SpoutEmitter<'_, Self::Out>) -> Result<Poll, BoxError> {
+        if !self.0 {
+            self.0 = true;
+            out.emit([1; 1000]);
+        }
+        Ok(Poll::End)
+    }
+}
+
+struct Taken;
+
+impl Bolt for Taken {
+    type Out = ();
+}
+
+impl Execute<Vec<[u8; 1000]>> for Taken {
+    fn execute(&mut self, _: &[u8; 1000], _: &mut Emitter<'_, ()>) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn copies_for_all_tasks_of_a_worker_leave_in_batches_of_the_size_set() {
+    // How many copies are in a batch, of a batch's size each.
+    for (batch_bytes, batches) in [(1000, 32), (4000, 8), (64_000, 1)] {
+        let mut builder = builder();
+        let stream = builder.spout("once", 1, |_| Ok(Once(false)));
+        builder.bolt("sink", 32, |_| Ok(Taken)).input(stream, Grouping::all()).done();
+        let mut config = config();
+        (config.workers, config.ackers) = (1, 1);
+        (config.batch, config.batch_bytes) = (1000, batch_bytes);
+        let report = run(builder, config);
+        assert_eq!((report.acked, report.streams[0].counters.executed), (1, 32));
+        assert_eq!(report.workers[0].outbox_peak, batches);
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use streamwright::{
-    Bolt, BoxError, CloneBatch, Emitter, Execute, Grouping, Guarantee, Reason, RunError,
-    TopologyBuilder, Watermark, threads,
+    Bolt, BoxError, CloneBatch, Combiner, Emitter, Execute, Grouping, Guarantee, Poll, Reason,
+    RunError, Spout, SpoutEmitter, Stop, TopologyBuilder, Watermark, threads,
 };
 
 use super::common::{builder, config, count, each, map, numbers, run, tasks};
@@ -250,4 +250,115 @@ fn e14_an_error_that_panics_as_it_is_told_fails_its_root_alone() {
     );
     let report = run(builder, config());
     assert_eq!((report.acked, report.dead), (99, 1));
+}
+
+/// An item whose drop panics, be it that of a copy.
+#[derive(Clone)]
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("drop of an item");
+    }
+}
+
+/// Emits three of them as an epoch closes in which it had numbers.
+struct Bombs(bool);
+
+impl Bolt for Bombs {
+    type Out = Vec<Bomb>;
+
+    fn close(
+        &mut self,
+        _: u64,
+        _: Watermark,
+        out: &mut Emitter<'_, Vec<Bomb>>,
+    ) -> Result<(), BoxError> {
+        if std::mem::take(&mut self.0) {
+            (0..3).for_each(|_| out.emit(Bomb));
+        }
+        Ok(())
+    }
+}
+
+impl Execute<Vec<u64>> for Bombs {
+    fn execute(&mut self, _: &u64, _: &mut Emitter<'_, Vec<Bomb>>) -> Result<(), BoxError> {
+        self.0 = true;
+        Ok(())
+    }
+}
+
+struct Refused;
+
+impl Bolt for Refused {
+    type Out = ();
+}
+
+impl Execute<Vec<Bomb>> for Refused {
+    fn execute(&mut self, _: &Bomb, _: &mut Emitter<'_, ()>) -> Result<(), BoxError> {
+        Err("refused".into())
+    }
+}
+
+#[test]
+fn items_whose_drop_panics_may_fail_together() {
+    let mut builder = builder();
+    let stream = numbers(&mut builder, "numbers", 1, 5);
+    let stream =
+        builder.bolt("bombs", 1, |_| Ok(Bombs(false))).input(stream, Grouping::global()).done();
+    builder.bolt("refused", 1, |_| Ok(Refused)).input(stream, Grouping::global()).done();
+    // What they share fails, and each then dies alone: two panics at once would end the process.
+    let report = run(builder, config());
+    assert_eq!((report.acked, report.dead), (5, 3));
+    // The letters are the caller's, who must not drop them in a test.
+    std::mem::forget(report);
+}
+
+/// The partial results of a combiner.
+struct Bombed;
+
+impl Bolt for Bombed {
+    type Out = ();
+}
+
+impl Execute<Vec<(u64, Bomb)>> for Bombed {
+    fn execute(&mut self, _: &(u64, Bomb), _: &mut Emitter<'_, ()>) -> Result<(), BoxError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn partial_results_whose_drop_panics_may_be_left_behind() {
+    for guarantee in [Guarantee::AtMostOnce, Guarantee::AtLeastOnce] {
+        let mut builder = builder();
+        let stream = builder.spout("some", 1, |_| Ok(Some50(0)));
+        let combiner = Combiner::by(|n: &u64| n % 5, |_| Bomb, |_, _| {});
+        builder
+            .bolt("sink", 1, |_| Ok(Bombed))
+            .input_combined(stream, combiner, Grouping::global())
+            .done();
+        let mut config = config();
+        config.guarantee = guarantee;
+        config.linger = Duration::from_secs(5);
+        let handle = threads::start(builder.build(config).unwrap(), None).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+        handle.stop(Stop::Now);
+        assert!(!handle.wait().unwrap().complete);
+    }
+}
+
+/// Fifty numbers, and no end.
+struct Some50(u64);
+
+impl Spout for Some50 {
+    type Out = Vec<u64>;
+
+    fn next(&mut self, out: &mut SpoutEmitter<'_, Vec<u64>>) -> Result<Poll, BoxError> {
+        if self.0 == 50 {
+            return Ok(Poll::Idle(None));
+        }
+        out.emit(self.0);
+        self.0 += 1;
+        Ok(Poll::More)
+    }
 }
