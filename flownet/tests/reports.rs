@@ -282,8 +282,12 @@ fn auto_takes_dinic_where_all_limits_are_one_power_of_two() {
         |capacity: f64| common::net(3, 0, 2, &[(0, 1, capacity), (1, 2, capacity), (0, 2, 0.0)]);
     for capacity in [1.0, 4.0, 0.25, 2_f64.powi(80)] {
         assert_eq!(method(&with(capacity), None), Method::Dinic);
-        assert_eq!(method(&with(capacity), Some(capacity)), Method::Dinic);
-        assert_eq!(method(&with(capacity), Some(capacity * 2.0)), Method::PushRelabel);
+        // With a rate the bound of the source is a limit too, and unbounded.
+        assert_eq!(method(&with(capacity), Some(capacity)), Method::PushRelabel);
+        let mut net = with(capacity);
+        net.set_source_bound(id(0), capacity).unwrap();
+        assert_eq!(method(&net, Some(capacity)), Method::Dinic);
+        assert_eq!(method(&net, Some(capacity * 2.0)), Method::PushRelabel);
     }
     // Alike, but no power of two.
     assert_eq!(method(&with(3.0), None), Method::PushRelabel);
