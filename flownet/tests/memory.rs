@@ -73,7 +73,9 @@ fn bytes_an_arc() {
             }
             // The whole of it, network and answer too.
             PEAK.set(before);
-            let answer = Solver::new(&net).method(method).solve().unwrap();
+            // The last value is too large for its type: it is stopped before it gets there.
+            let steps = if capacity < 1 << 60 { u64::MAX } else { 0 };
+            let answer = Solver::new(&net).method(method).solve_within(steps).unwrap();
             assert_eq!(PEAK.get().wrapping_sub(empty) / ARCS, most, "{method:?}");
             assert_eq!(BYTES.get().wrapping_sub(before) / ARCS, 8);
             PEAK.set(BYTES.get());
