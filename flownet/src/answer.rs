@@ -31,7 +31,9 @@ pub struct Stats {
     pub searches: u64,
     /// Augmenting paths (Edmonds–Karp, Dinic).
     pub augmentations: u64,
-    /// Pushes (push–relabel).
+    /// Pushes (push–relabel): each time that excess moves over one arc, the first ones out of the
+    /// source too. What is sent back at the end, which is [`Run::finish`](crate::Run::finish), is
+    /// not counted.
     pub pushes: u64,
     /// Relabels (push–relabel).
     pub relabels: u64,
@@ -77,6 +79,8 @@ pub struct Cut<C> {
 }
 
 impl<C: Capacity> Cut<C> {
+    /// A node that is missing from `sides`, which is so in no answer of a solver, lies with the
+    /// sinks: so the methods below name no more than they know.
     fn side(&self, node: NodeId) -> Side {
         self.sides.get(node.index()).copied().unwrap_or(Side::Sink)
     }

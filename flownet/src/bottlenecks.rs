@@ -19,7 +19,8 @@ pub struct Bottleneck<C> {
 /// A limit helps if its near end can still be reached from the sources and the sinks from its far
 /// end, and these two are what the two cuts of the answer tell. There may be none: two cuts in
 /// series hold each other. A limit of zero says that something is not there, and is never named.
-/// Empty for an answer that was stopped.
+/// Empty for an answer that was stopped. If a cut has too few sides, which is so in no answer of a
+/// solver, the nodes that are missing count as being with the sources.
 ///
 /// # Complexity
 /// O(V + E).

@@ -80,6 +80,11 @@ pub enum Error<C> {
         /// The node.
         node: NodeId,
     },
+    /// The node is no source, or no sink, whose bound could be changed: add it as one.
+    NotATerminal {
+        /// What it is not.
+        at: Place,
+    },
     /// A way from a source to a sink has no limit at all: give one of its parts a capacity, or ask
     /// for a rate.
     Unbounded {
@@ -156,6 +161,7 @@ impl<C: fmt::Display> fmt::Display for Error<C> {
             Error::DuplicateTerminal { node } => {
                 write!(f, "{node} is a source or sink already")
             }
+            Error::NotATerminal { at } => write!(f, "{at} does not exist: add it first"),
             Error::Unbounded { source, arcs, sink } => write!(
                 f,
                 "no limit on a way of {} arcs from {source} to {sink}: \

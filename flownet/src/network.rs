@@ -54,7 +54,7 @@ pub struct Arc<C> {
 }
 
 /// An arc in 16 bytes: the highest bit of `from` says that there is no limit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Stored<C> {
     from: u32,
     to: u32,
@@ -91,7 +91,10 @@ impl<C: Capacity> Stored<C> {
 ///
 /// Holds 16 bytes an arc, nothing for a plain node, and an entry of a sorted map for each node
 /// that has a capacity or a gain, and for each source and sink.
-#[derive(Clone, Debug)]
+///
+/// Two networks are equal if they have as many nodes, the same arcs in the same order, and the same
+/// capacities, gains, sources and sinks.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Network<C> {
     nodes: u32,
     arcs: Vec<Stored<C>>,
@@ -272,6 +275,38 @@ impl<C: Capacity> Network<C> {
         Ok(())
     }
 
+    /// Changes the bound of a source. O(log V).
+    ///
+    /// # Errors
+    /// [`Error::NotATerminal`] if the node is no source, [`Error::BadCapacity`]; then nothing is
+    /// changed.
+    pub fn set_source_bound(
+        &mut self,
+        node: NodeId,
+        bound: impl Into<Limit<C>>,
+    ) -> Result<(), Error<C>> {
+        let at = Place::Source(node);
+        let slot = self.sources.get_mut(&node).ok_or(Error::NotATerminal { at })?;
+        *slot = checked(bound.into(), at)?;
+        Ok(())
+    }
+
+    /// Changes the bound of a sink. O(log V).
+    ///
+    /// # Errors
+    /// [`Error::NotATerminal`] if the node is no sink, [`Error::BadCapacity`]; then nothing is
+    /// changed.
+    pub fn set_sink_bound(
+        &mut self,
+        node: NodeId,
+        bound: impl Into<Limit<C>>,
+    ) -> Result<(), Error<C>> {
+        let at = Place::Sink(node);
+        let slot = self.sinks.get_mut(&node).ok_or(Error::NotATerminal { at })?;
+        *slot = checked(bound.into(), at)?;
+        Ok(())
+    }
+
     /// How many nodes there are.
     #[must_use]
     pub fn node_count(&self) -> usize {
@@ -335,7 +370,8 @@ impl<C: Capacity> Network<C> {
         Solver::new(self).solve()
     }
 
-    /// A flow of exactly the lesser of `rate` and the maximum, by [`Method::Auto`](crate::Method::Auto).
+    /// A flow of exactly the lesser of `rate` and the maximum, by
+    /// [`Method::Auto`](crate::Method::Auto).
     ///
     /// # Errors
     /// As for [`Solver::solve`].

@@ -63,7 +63,16 @@ pub(crate) fn units<C: Capacity>(net: &Network<C>) -> Result<Option<Units>, Erro
     }
     let leaving = Incidence::new(net, |arc| arc.from);
     let entering = Incidence::new(net, |arc| arc.to);
-    let open = |node| net.node_capacity(node).is_positive();
+    // Dense, so that nothing is looked up in a sorted map for each arc.
+    let mut gains = vec![1.0; net.node_count()];
+    for (node, gain) in net.gains() {
+        gains[node.index()] = gain;
+    }
+    let mut opens = vec![true; net.node_count()];
+    for (node, capacity) in net.node_capacities() {
+        opens[node.index()] = capacity > C::ZERO;
+    }
+    let open = |node: NodeId| opens[node.index()];
     let positive = |terminal: &(NodeId, Limit<C>)| terminal.1.is_positive() && open(terminal.0);
 
     let sinks = net.sinks().filter(positive).map(|(node, _)| node).collect();
@@ -79,7 +88,7 @@ pub(crate) fn units<C: Capacity>(net: &Network<C>) -> Result<Option<Units>, Erro
         }
     }
     while let Some(from) = queue.pop_front() {
-        let found = nodes[from.index()] * net.gain(from);
+        let found = nodes[from.index()] * gains[from.index()];
         for (id, arc) in leaving.at(from).filter_map(|id| Some((id, net.arc(id)?))) {
             if !arc.capacity.is_positive() || !useful[arc.to.index()] {
                 continue;

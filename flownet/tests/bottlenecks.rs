@@ -5,7 +5,7 @@
 mod common;
 
 use common::{cases, id, net, plan};
-use flownet::{ArcId, Bottleneck, Limit, Network, Place, bottlenecks};
+use flownet::{ArcId, Bottleneck, Error, Limit, Network, Place, bottlenecks, verify};
 use proptest::prelude::*;
 
 proptest! {
@@ -82,4 +82,47 @@ fn the_limit_is_told_in_tuples() {
     let answer = net.solve().unwrap();
     assert_eq!(answer.value, 4);
     assert_eq!(bottlenecks(&net, &answer), [Bottleneck { at: Place::Arc(ArcId(1)), limit: 30 }]);
+}
+
+#[test]
+fn a_bound_that_is_named_can_be_raised() {
+    let mut net: Network<i64> = Network::new();
+    net.add_nodes(3).unwrap();
+    net.add_arc(id(0), id(1), 9).unwrap();
+    net.add_arc(id(1), id(2), Limit::Unbounded).unwrap();
+    net.add_source(id(0), 2).unwrap();
+    net.add_sink(id(2), 5).unwrap();
+    let names = |net: &Network<i64>| {
+        let answer = net.solve().unwrap();
+        assert_eq!(verify(net, &answer), Ok(()));
+        let found = bottlenecks(net, &answer).iter().map(|b| b.at).collect::<Vec<_>>();
+        (answer.value, found)
+    };
+    assert_eq!(names(&net), (2, vec![Place::Source(id(0))]));
+    net.set_source_bound(id(0), 7).unwrap();
+    assert_eq!(names(&net), (5, vec![Place::Sink(id(2))]));
+    net.set_sink_bound(id(2), Limit::Unbounded).unwrap();
+    assert_eq!(names(&net), (7, vec![Place::Source(id(0))]));
+    net.set_source_bound(id(0), Limit::Unbounded).unwrap();
+    assert_eq!(names(&net), (9, vec![Place::Arc(ArcId(0))]));
+
+    // What is refused changes nothing.
+    let before = net.clone();
+    for node in [1, 2, 3] {
+        let at = Place::Source(id(node));
+        assert_eq!(net.set_source_bound(id(node), 1), Err(Error::NotATerminal { at }));
+    }
+    for node in [0, 1, 3] {
+        let at = Place::Sink(id(node));
+        assert_eq!(net.set_sink_bound(id(node), 1), Err(Error::NotATerminal { at }));
+    }
+    let at = Place::Source(id(0));
+    assert_eq!(net.set_source_bound(id(0), -1), Err(Error::BadCapacity { at, value: -1 }));
+    let at = Place::Sink(id(2));
+    assert_eq!(net.set_sink_bound(id(2), -1), Err(Error::BadCapacity { at, value: -1 }));
+    let shown = Error::<i64>::NotATerminal { at }.to_string();
+    assert_eq!(shown, "the sink at node 2 does not exist: add it first");
+    assert_eq!(net, before);
+    net.set_sink_bound(id(2), 1).unwrap();
+    assert_ne!(net, before);
 }

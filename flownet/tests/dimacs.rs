@@ -5,12 +5,14 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::io::{self, BufReader, Read};
 
 use common::{cases, id};
 use flownet::dimacs::{MAX_LINE, ReadError, WriteError, read_max, write_max, write_solution};
-use flownet::{Limit, Network, Place};
+use flownet::{Error, Limit, Network, Place, verify};
 use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 const GOOD: &str =
     "c small\np max 4 5\nn 1 s\nn 4 t\na 1 2 4\na 1 3 2\na 2 3 3\na 2 4 1\na 3 4 6\n";
@@ -85,8 +87,8 @@ fn each_fault_is_told_with_its_line() {
     assert_eq!(with("n 4 t", "n 4 s"), "line 4: a second `s`, after line 3");
     assert_eq!(with("n 4 t", "n 1 t"), "line 4: node 1 is both source and sink");
     assert_eq!(with("n 4 t", "n 5 t"), "line 4: node 5 is not in 1..=4");
-    assert_eq!(with("n 4 t\n", ""), "line 8: the file ends without an `t`");
-    assert_eq!(with("n 1 s\n", ""), "line 8: the file ends without an `s`");
+    assert_eq!(with("n 4 t\n", ""), "line 8: the file ends with no `t`");
+    assert_eq!(with("n 1 s\n", ""), "line 8: the file ends with no `s`");
     assert_eq!(refused(""), "line 1: no `p` line so far");
     assert_eq!(refused("c nothing\n"), "line 1: no `p` line so far");
 }
@@ -101,6 +103,14 @@ fn lines_that_are_too_long_are_refused_and_comments_are_not() {
     let text = format!("{comment}{GOOD}{comment}");
     let net = read_max(BufReader::with_capacity(7, text.as_bytes())).unwrap();
     assert_eq!(net.solve().unwrap().value, 6);
+    // Blanks before the first word do not count, on no line and in no part.
+    for width in [1, 7, 5000] {
+        let text = format!("{spaces}{spaces}{comment}\x0c\t{spaces}{GOOD}   {comment}{spaces}\n");
+        let net = read_max(BufReader::with_capacity(width, text.as_bytes())).unwrap();
+        assert_eq!(net.solve().unwrap().value, 6);
+    }
+    let text = GOOD.replacen("a 2 4 1", "\x0c a\x0c2 4\r1", 1);
+    assert_eq!(read(&text).unwrap().solve().unwrap().value, 6);
     // A line without an end, of bytes that are not text.
     let endless = BufReader::new(io::repeat(0xff).take(1 << 40));
     assert!(matches!(read_max(endless), Err(ReadError::LineTooLong { line: 1 })));
@@ -181,21 +191,103 @@ proptest! {
         prop_assert!(back.arcs().eq(net.arcs()));
         prop_assert!(back.sources().eq(net.sources()) && back.sinks().eq(net.sinks()));
     }
+}
 
-    #[test]
-    fn no_bytes_make_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let _ = read_max(bytes.as_slice());
-    }
-
-    #[test]
-    fn no_words_make_a_panic(words in proptest::collection::vec(
-        prop::sample::select(vec!["p", "max", "n", "a", "s", "t", "c", "0", "1", "2", "3", "\n",
-            "\r\n", "-1", "18446744073709551615", "18446744073709551616", "1e999"]),
-        0..60,
-    )) {
-        if let Ok(net) = read(&words.join(" ")) {
-            // Whatever could be read can be asked.
-            let _ = net.solve();
+/// A good file after some changes of words, lines or bytes.
+fn mutated(seed: &[(u8, u16, u16)], kinds: u8) -> Vec<u8> {
+    const WORDS: [&str; 16] = [
+        "p",
+        "max",
+        "n",
+        "a",
+        "s",
+        "t",
+        "c",
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+        "-1",
+        "1e999",
+        "18446744073709551615",
+        "18446744073709551616",
+    ];
+    let mut lines: Vec<Vec<Vec<u8>>> = GOOD
+        .lines()
+        .map(|line| line.split(' ').map(|word| word.as_bytes().to_vec()).collect())
+        .collect();
+    for &(kind, place, what) in seed {
+        let line = usize::from(place) % lines.len();
+        let other = usize::from(what) % lines.len();
+        let word = usize::from(what) % lines[line].len().max(1);
+        match kind % kinds {
+            // Words first: the most likely to leave a good file.
+            0 | 1 if word < lines[line].len() => {
+                lines[line][word] = WORDS[usize::from(what / 16) % WORDS.len()].into();
+            }
+            2 => lines.swap(line, other),
+            3 => lines.insert(line, vec![b"c".to_vec(), b"more".to_vec()]),
+            4 => {
+                let copy = lines[other].clone();
+                lines.insert(line, copy);
+            }
+            5 if lines.len() > 1 => drop(lines.remove(line)),
+            6 => lines[line].push(b"\t".to_vec()),
+            7 if word < lines[line].len() && !lines[line][word].is_empty() => {
+                let at = usize::from(what / 16) % lines[line][word].len();
+                lines[line][word][at] = what.to_le_bytes()[0];
+            }
+            _ => {}
         }
     }
+    let lines: Vec<Vec<u8>> = lines.iter().map(|words| words.join(&b' ')).collect();
+    lines.join(&b'\n')
+}
+
+/// Runs over mutated files; returns how many there were, and how many could be read.
+fn mutants(kinds: u8) -> (u32, u32) {
+    let change = (any::<u8>(), any::<u16>(), any::<u16>());
+    let (all, good) = (Cell::new(0), Cell::new(0));
+    let changes = proptest::collection::vec(change, 1..6);
+    TestRunner::new_with_rng(cases(10_000), TestRng::deterministic_rng(RngAlgorithm::ChaCha))
+        .run(&changes, |seed| {
+            all.set(all.get() + 1);
+            let bytes = mutated(&seed, kinds);
+            match read_max(bytes.as_slice()) {
+                // Whatever could be read can be asked; only the value may be too large.
+                Ok(net) => {
+                    good.set(good.get() + 1);
+                    match net.solve() {
+                        Ok(answer) => prop_assert_eq!(verify(&net, &answer), Ok(())),
+                        Err(error) => {
+                            let overflow = matches!(error, Error::Overflow { .. });
+                            prop_assert!(overflow, "{}", error);
+                        }
+                    }
+                    let mut again = Vec::new();
+                    write_max(&net, &mut again).unwrap();
+                    prop_assert_eq!(read_max(again.as_slice()).unwrap(), net);
+                }
+                Err(error) => {
+                    let lines = bytes.split(|&byte| byte == b'\n').count() as u64;
+                    prop_assert!((1..=lines).contains(&error.line().unwrap()));
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    (all.get(), good.get())
+}
+
+#[test]
+fn no_words_and_lines_make_a_panic() {
+    let (all, good) = mutants(7);
+    assert!(good > all / 10 && good < all, "{good} of {all}");
+}
+
+#[test]
+fn no_bytes_make_a_panic() {
+    let (all, good) = mutants(8);
+    assert!(good > all / 10 && good < all, "{good} of {all}");
 }

@@ -6,7 +6,7 @@
 mod common;
 
 use common::{METHODS, id, net, solved};
-use flownet::{ArcId, Error, Limit, Network, Outcome, Side, verify};
+use flownet::{ArcId, Error, Limit, Method, Network, Outcome, Side, verify};
 
 /// The value is right by every method, and verified.
 fn check(nodes: usize, s: usize, t: usize, arcs: &[(usize, usize, u64)], value: u64) {
@@ -269,4 +269,39 @@ fn row_22_igraph_1363_arcs_of_zero_dropped_from_cuts() {
         // Without the arc of zero there would still be a way: 0 -> 2 -> 1.
         assert_eq!(cut.arcs(&net).collect::<Vec<_>>(), [ArcId(0), ArcId(1)]);
     }
+}
+
+/// The rule that the README tells: all limits, the rate too, are one power of two.
+#[test]
+fn auto_takes_dinic_where_all_limits_are_one_power_of_two() {
+    let method = |net: &Network<f64>, rate: Option<f64>| match rate {
+        Some(rate) => net.solve_to(rate).unwrap().method,
+        None => net.solve().unwrap().method,
+    };
+    let with =
+        |capacity: f64| common::net(3, 0, 2, &[(0, 1, capacity), (1, 2, capacity), (0, 2, 0.0)]);
+    for capacity in [1.0, 4.0, 0.25, 2_f64.powi(80)] {
+        assert_eq!(method(&with(capacity), None), Method::Dinic);
+        // With a rate the bound of the source is a limit too, and unbounded.
+        assert_eq!(method(&with(capacity), Some(capacity)), Method::PushRelabel);
+        let mut net = with(capacity);
+        net.set_source_bound(id(0), capacity).unwrap();
+        assert_eq!(method(&net, Some(capacity)), Method::Dinic);
+        assert_eq!(method(&net, Some(capacity * 2.0)), Method::PushRelabel);
+    }
+    // Alike, but no power of two.
+    assert_eq!(method(&with(3.0), None), Method::PushRelabel);
+    let mut net = with(1.0);
+    net.set_node_capacity(id(1), 1.0).unwrap();
+    assert_eq!(method(&net, None), Method::Dinic);
+    net.set_node_capacity(id(1), 2.0).unwrap();
+    assert_eq!(method(&net, None), Method::PushRelabel);
+    net.set_node_capacity(id(1), Limit::Unbounded).unwrap();
+    net.set_source_bound(id(0), 1.0).unwrap();
+    assert_eq!(method(&net, None), Method::Dinic);
+    net.set_source_bound(id(0), 0.5).unwrap();
+    assert_eq!(method(&net, None), Method::PushRelabel);
+    net.set_source_bound(id(0), 1.0).unwrap();
+    net.add_arc(id(0), id(1), Limit::Unbounded).unwrap();
+    assert_eq!(method(&net, None), Method::PushRelabel);
 }

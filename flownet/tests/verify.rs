@@ -5,7 +5,9 @@
 mod common;
 
 use common::{METHODS, cases, id, net, plan, solved};
-use flownet::{Answer, Error, Limit, Network, Outcome, Place, Side, Solver, Violation, verify};
+use flownet::{
+    Answer, Error, Limit, Method, Network, Outcome, Place, Side, Solver, Violation, verify,
+};
 use proptest::prelude::*;
 
 proptest! {
@@ -232,6 +234,101 @@ fn sums_that_overflow_are_still_checked() {
     assert_eq!(verify(&net, &answer), Err(Violation::Unbalanced { node: id(0) }));
     answer.flows = vec![huge, huge, huge, 0.0];
     assert_eq!(verify(&net, &answer), Err(Violation::Unbalanced { node: id(0) }));
+}
+
+/// A chain whose capacities fall by one unit in the last place to the middle, and rise back to 1,
+/// with `twins` parallel arcs at each step; and an answer that claims 1.
+fn forged(steps: usize, twins: usize) -> (Network<f64>, Answer<f64>, f64) {
+    let ulp = f64::EPSILON / 2.0;
+    let capacity = |i: usize| 1.0 - i.min(steps - 1 - i) as f64 * ulp;
+    let arcs: Vec<_> = (0..steps)
+        .flat_map(|i| std::iter::repeat_n((i, i + 1, capacity(i) / twins as f64), twins))
+        .collect();
+    let net = net(steps + 1, 0, steps, &arcs);
+    let mut answer = solved(&net, METHODS[3]);
+    let true_value = answer.value;
+    answer.value = 1.0;
+    answer.flows = arcs.iter().map(|&(_, _, c)| c).collect();
+    (answer.sent[0].1, answer.taken[0].1) = (1.0, 1.0);
+    for cut in [&mut answer.source_cut, &mut answer.sink_cut] {
+        let cut = cut.as_mut().unwrap();
+        cut.sides.fill(Side::Sink);
+        cut.sides[0] = Side::Source;
+        cut.capacity = 1.0;
+    }
+    (net, answer, true_value)
+}
+
+#[test]
+fn one_bit_a_node_does_not_add_up_to_a_forgery() {
+    for steps in [5, 6, 101, 10_001] {
+        // With twins the halves of 1 might have been rounded, but nothing after them.
+        for (twins, node) in [(1, 1), (2, 2)] {
+            let (mut net, mut answer, true_value) = forged(steps, twins);
+            assert!(true_value < 1.0);
+            assert_eq!(verify(&net, &answer), Err(Violation::Unbalanced { node: id(node) }));
+            // A tiny limit anywhere, and all amounts might have been rounded. Then a chain is still
+            // seen, and the sums of several arcs are not: this far the proof holds.
+            net.add_arc(id(steps), id(0), 1e-30).unwrap();
+            answer.flows.push(0.0);
+            if twins == 1 {
+                assert_eq!(verify(&net, &answer), Err(Violation::Unbalanced { node: id(1) }));
+            } else {
+                assert_eq!(verify(&net, &answer), Ok(()));
+                let rounded: f64 = answer.flows.iter().sum();
+                assert!(1.0 - true_value <= 2.0 * rounded * (f64::EPSILON / 2.0));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_need_not_be_rounded_is_checked_exactly() {
+    // Whole numbers in floats: one more of 2^52 is 2^-52 of it, and seen.
+    let large = (1_u64 << 52) as f64;
+    let net = net(4, 0, 3, &[(0, 1, large), (0, 1, 3.0), (1, 2, large), (1, 2, 3.0), (2, 3, 9e15)]);
+    let answer = solved(&net, METHODS[3]);
+    assert_eq!(answer.value, large + 3.0);
+    let mut other = answer.clone();
+    other.flows[1] = 2.0;
+    assert_eq!(verify(&net, &other), Err(Violation::Unbalanced { node: id(0) }));
+    other = answer.clone();
+    other.value = large + 2.0;
+    assert_eq!(verify(&net, &other), Err(Violation::WrongValue));
+}
+
+#[test]
+fn nothing_may_come_back_over_a_cut() {
+    // Two ways of 1 and one of 1e-17 back from the second to the first: lost in the sums.
+    let arcs = [(0, 1, 1.0), (1, 4, 1.0), (0, 2, 1.0), (2, 4, 1.0), (2, 1, 1e-17), (1, 0, 1e-17)];
+    let net = net(5, 0, 4, &arcs);
+    let mut answer = solved(&net, METHODS[3]);
+    assert_eq!(answer.value, 2.0);
+    assert_eq!(verify(&net, &answer), Ok(()));
+    let cut = answer.source_cut.as_mut().unwrap();
+    cut.sides = vec![Side::Source, Side::Sink, Side::Sink, Side::Sink, Side::Sink];
+    assert_eq!(verify(&net, &answer), Ok(()));
+    answer.flows[5] = 1e-17;
+    assert_eq!(verify(&net, &answer), Err(Violation::WrongCut { field: "source_cut" }));
+}
+
+#[test]
+fn a_rate_and_a_shortfall_are_amounts_and_auto_is_no_method() {
+    let net = net(3, 0, 2, &[(0, 1, 2.0), (1, 2, 1.0)]);
+    let answer = net.solve_to(4.0).unwrap();
+    assert_eq!(verify(&net, &answer), Ok(()));
+    for bad in [f64::INFINITY, f64::NAN, -1.0] {
+        let mut other = answer.clone();
+        other.rate = Some(bad);
+        other.outcome = Outcome::Shortfall { by: bad };
+        assert_eq!(verify(&net, &other), Err(Violation::BadAmount { field: "rate" }));
+        other.rate = answer.rate;
+        assert_eq!(verify(&net, &other), Err(Violation::BadAmount { field: "outcome" }));
+    }
+    let mut other = answer;
+    other.method = Method::Auto;
+    assert_eq!(verify(&net, &other), Err(Violation::WrongMethod));
+    assert!(Violation::WrongMethod.to_string().contains("Auto"));
 }
 
 #[test]

@@ -22,7 +22,8 @@ pub use self::read::read_max;
 pub use self::write::{write_max, write_solution};
 use crate::{NodeId, Place};
 
-/// The longest line that is not a comment, in bytes; comments may have any length.
+/// The longest line that is not a comment, in bytes, without the blanks before its first word;
+/// those and comments may have any length.
 pub const MAX_LINE: usize = 1024;
 
 /// Why a file was refused, with the number of the line, counted from 1.
@@ -201,7 +202,7 @@ impl core::fmt::Display for ReadError {
             ReadError::TooFewArcs { found, arcs, .. } => {
                 write!(f, "the file ends after {found} of {arcs} arcs")
             }
-            ReadError::NoTerminal { kind, .. } => write!(f, "the file ends without an `{kind}`"),
+            ReadError::NoTerminal { kind, .. } => write!(f, "the file ends with no `{kind}`"),
         }
     }
 }

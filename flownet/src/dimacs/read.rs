@@ -8,9 +8,11 @@ use crate::{Limit, Network, NodeId};
 
 /// Reads a maximum flow problem.
 ///
-/// Words may be parted by any number of spaces and tabs, lines end with `\n` or `\r\n`, empty lines
-/// and those that begin with `c` are skipped. The `p` line must come before all `n` and `a` lines, and its number of arcs must be
-/// right. Node `i` of the file becomes [`NodeId`]`(i - 1)`; arcs keep their order.
+/// Words may be parted by any number of blanks: spaces, tabs, form feeds and carriage returns.
+/// Lines end with `\n` or `\r\n`, and may begin with blanks. Empty lines and those whose first
+/// word begins with `c` are skipped. The `p` line must come before all `n` and `a` lines, and its
+/// number of arcs must be right. Node `i` of the file becomes [`NodeId`]`(i - 1)`; arcs keep their
+/// order.
 ///
 /// # Errors
 /// A [`ReadError`] with the number of the line. Nothing is reserved for what a file merely claims
@@ -42,7 +44,7 @@ enum Line {
     Text(usize),
 }
 
-/// Reads one line, and of a comment nothing but its first byte.
+/// Reads one line without its leading blanks, and of a comment nothing but its first byte.
 fn next_line(reader: &mut impl BufRead, buffer: &mut [u8; MAX_LINE]) -> io::Result<Line> {
     let mut length = 0;
     let mut any = false;
@@ -57,9 +59,10 @@ fn next_line(reader: &mut impl BufRead, buffer: &mut [u8; MAX_LINE]) -> io::Resu
         }
         any = true;
         let end = bytes.iter().position(|&byte| byte == b'\n');
-        let part = &bytes[..end.unwrap_or(bytes.len())];
-        if length == 0 {
-            comment |= part.first() == Some(&b'c');
+        let mut part = &bytes[..end.unwrap_or(bytes.len())];
+        if length == 0 && !comment {
+            part = part.trim_ascii_start();
+            comment = part.first() == Some(&b'c');
         }
         if !comment {
             let Some(room) = buffer.get_mut(length..length + part.len()) else {

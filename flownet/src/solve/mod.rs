@@ -20,8 +20,10 @@ use crate::{Answer, Capacity, Error, Network, Stats};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Method {
-    /// The one that suits the network: [`Method::Dinic`] where all capacities that are not zero are
-    /// alike, else [`Method::PushRelabel`].
+    /// The one that suits the network: [`Method::Dinic`] where all limits that are not zero are one
+    /// and the same power of two, else [`Method::PushRelabel`]. The limits are those of arcs, nodes
+    /// and terminals and the rate, in source-equivalent units. One that is unbounded is no power of
+    /// two; but without a rate a lone unbounded source is no limit, nor ever a lone unbounded sink.
     #[default]
     Auto,
     /// Shortest augmenting paths, one at a time: O(V E²). The paper's Algorithm 2, repaired.
@@ -106,7 +108,8 @@ impl<'a, C: Capacity> Solver<'a, C> {
         run.finish()
     }
 
-    /// Starts to answer, step by step. O(V + E).
+    /// Starts to answer, step by step. O(V + E); with gains O(V + E log V), as the gain of each
+    /// arc's tail is looked up in a sorted map.
     ///
     /// # Errors
     /// As for [`Self::solve`], but for [`Error::Overflow`].

@@ -23,6 +23,10 @@ pub(super) fn units<C: Capacity>(net: &Network<C>) -> Option<Option<Vec<f64>>> {
     for (node, capacity) in net.node_capacities() {
         open[node.index()] = !nothing(Limit::Finite(capacity));
     }
+    let mut gains = vec![1.0; n];
+    for (node, gain) in net.gains() {
+        gains[node.index()] = gain;
+    }
     let mut forth = vec![Vec::new(); n];
     let mut back = vec![Vec::new(); n];
     for arc in net.arcs() {
@@ -53,7 +57,7 @@ pub(super) fn units<C: Capacity>(net: &Network<C>) -> Option<Option<Vec<f64>>> {
     wave.iter().for_each(|&s| units[s] = 1.0);
     while !wave.is_empty() {
         let mut next = Vec::new();
-        for (u, gain) in wave.iter().map(|&u| (u, net.gain(crate::NodeId(u as u32)))) {
+        for (u, gain) in wave.iter().map(|&u| (u, gains[u])) {
             let sends: f64 = units[u] * gain;
             for &v in forth[u].iter().filter(|&&v| useful[v]) {
                 if !sends.is_normal() {

@@ -1,14 +1,17 @@
 //! Checks an answer from the network alone.
 
+mod cuts;
 mod gains;
+mod limits;
 pub(crate) mod sums;
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 
-use self::sums::Sum;
-use crate::{Answer, ArcId, Capacity, Cut, Limit, Network, NodeId, Outcome, Place, Side};
+use self::limits::Limits;
+use self::sums::{Rule, Sum};
+use crate::{Answer, Capacity, Limit, Method, Network, NodeId, Outcome, Place};
 
 /// The rule that an answer breaks, and where.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,8 +50,10 @@ pub enum Violation {
     /// The outcome does not follow from the value and the rate, or a cut is there for a flow that
     /// was stopped, or missing for one that was not.
     WrongOutcome,
-    /// What can cross the cut is not the value, or not the capacity that it states: it proves
-    /// nothing.
+    /// The method is [`Method::Auto`], which stands for another.
+    WrongMethod,
+    /// What can cross the cut, or what does, is not the value, or the capacity that it states is
+    /// not, or something comes back over it: it proves nothing.
     WrongCut {
         /// The field of the answer.
         field: &'static str,
@@ -82,7 +87,8 @@ impl fmt::Display for Violation {
             Violation::Unbalanced { node } => write!(f, "{node} sends not what it gets"),
             Violation::WrongValue => write!(f, "the value is not what is sent and taken"),
             Violation::WrongOutcome => write!(f, "the outcome does not follow from the value"),
-            Violation::WrongCut { field } => write!(f, "what can cross `{field}` is not the value"),
+            Violation::WrongMethod => write!(f, "the method is Auto, not the one that it took"),
+            Violation::WrongCut { field } => write!(f, "what crosses `{field}` is not the value"),
             Violation::UnboundedCut { field, at } => {
                 write!(f, "`{field}` goes through {at}, which has no limit")
             }
@@ -101,18 +107,28 @@ impl core::error::Error for Violation {}
 /// flow has more. That the cuts are those nearest the sources and the sinks is not checked, nor are
 /// the statistics.
 ///
-/// Whole numbers are checked exactly, in 128 bits. Floats are summed in twice their precision and
-/// then compared: the two sides of a balance may differ by 2^-52 of the larger side *at that
-/// node*, and an amount exceed a limit at which several arcs meet by 2^-52 of the limit. So nothing
-/// small is hidden by something large elsewhere. A single arc may not exceed its capacity at all.
-/// A solver computes exactly and rounds each amount once, by at most 2^-53 of itself, so all its
-/// answers pass.
+/// Whole numbers are checked exactly, in 128 bits. Floats are summed in twice their precision. No
+/// arc and no terminal may exceed its limit at all. Where several amounts meet, they are allowed
+/// what a solver needs that computes exactly and rounds each amount once:
+///
+/// * An exact flow is a whole number of times the lowest bit of all limits. A float that is below
+///   2^53 times that bit was not rounded, and is allowed nothing. So where all amounts are, the
+///   check is exact, and so is the proof.
+/// * A larger one is allowed 2^-53 of itself, at its own nodes; so nothing small is hidden by
+///   something large elsewhere. A node that gets one amount and sends one is allowed nothing.
+/// * What crosses a cut must be the value, up to one rounding of each amount that crosses, and
+///   nothing may come back; the limits of the cut must add up to the value up to 2^-52 of it, and
+///   exactly if it was not rounded. This does not grow with the network.
+///
+/// What the nodes are allowed does add up: with rounded amounts, the true maximum may be less than
+/// the value by 2^-53 of the sum of all rounded amounts, each taken at both of its ends. That is up
+/// to V · 2^-52 of the value where all of it passes V nodes one after another, in several arcs each.
 ///
 /// # Errors
 /// The first [`Violation`] found.
 ///
 /// # Complexity
-/// O(V + E) time and memory; with gains O(log c) more an arc for whole capacities up to c.
+/// O(V + E) time and memory; with gains a factor of O(log c) for whole capacities up to c.
 pub fn verify<C: Capacity>(net: &Network<C>, answer: &Answer<C>) -> Result<(), Violation> {
     shape(net, answer)?;
     let expected = gains::units(net).ok_or(Violation::BadNetwork)?;
@@ -128,17 +144,21 @@ pub fn verify<C: Capacity>(net: &Network<C>, answer: &Answer<C>) -> Result<(), V
         }
         _ => return Err(Violation::WrongUnits { node: None }),
     }
-    let limits = Limits { net, units: expected };
-    match balance(&limits, answer, 1.0) {
+    let limits = Limits::new(net, expected);
+    let rounded_from = limits.rounded_from(answer.rate)?;
+    match balance(&limits, answer, Rule { scale: 1.0, rounded_from }) {
         // Sums of floats near the largest: once more, far below.
-        Err(Violation::Overflow) => balance(&limits, answer, 1.0 / (1_u64 << 40) as f64)?,
+        Err(Violation::Overflow) => {
+            balance(&limits, answer, Rule { scale: 1.0 / (1_u64 << 40) as f64, rounded_from })?;
+        }
         checked => checked?,
     }
-    value(answer)?;
+    let rule = Rule { scale: answer.value.scale(), rounded_from };
+    value(answer, rule)?;
     outcome(answer)?;
     for (field, cut) in [("source_cut", &answer.source_cut), ("sink_cut", &answer.sink_cut)] {
         if let Some(cut) = cut {
-            check_cut(&limits, answer, field, cut)?;
+            cuts::check(&limits, answer, field, cut, rule)?;
         }
     }
     Ok(())
@@ -171,45 +191,23 @@ fn shape<C: Capacity>(net: &Network<C>, answer: &Answer<C>) -> Result<(), Violat
     if bad(&answer.value) {
         return Err(Violation::BadAmount { field: "value" });
     }
+    if answer.rate.as_ref().is_some_and(bad) {
+        return Err(Violation::BadAmount { field: "rate" });
+    }
+    if matches!(&answer.outcome, Outcome::Shortfall { by } if bad(by)) {
+        return Err(Violation::BadAmount { field: "outcome" });
+    }
+    if answer.method == Method::Auto {
+        return Err(Violation::WrongMethod);
+    }
     Ok(())
-}
-
-/// The limits in source-equivalent units.
-struct Limits<'a, C> {
-    net: &'a Network<C>,
-    units: Option<Vec<f64>>,
-}
-
-impl<C: Capacity> Limits<'_, C> {
-    fn at_node(&self, limit: Limit<C>, node: NodeId) -> Result<Limit<C>, Violation> {
-        match &self.units {
-            None => Ok(limit),
-            Some(units) => gains::share(limit, units[node.index()]).ok_or(Violation::BadNetwork),
-        }
-    }
-
-    /// The capacity of each arc, with its number and ends.
-    fn arcs(&self) -> impl Iterator<Item = Result<(ArcId, NodeId, NodeId, Limit<C>), Violation>> {
-        (0..).map(ArcId).zip(self.net.arcs()).map(|(id, arc)| {
-            let limit = match &self.units {
-                None => arc.capacity,
-                Some(units) => {
-                    let (from, to) = (units[arc.from.index()], units[arc.to.index()]);
-                    let dead = from == 0.0 || to == 0.0;
-                    let passing = if dead { 0.0 } else { from * self.net.gain(arc.from) };
-                    gains::share(arc.capacity, passing).ok_or(Violation::BadNetwork)?
-                }
-            };
-            Ok((id, arc.from, arc.to, limit))
-        })
-    }
 }
 
 /// Limits, and what comes in and goes out at every node.
 fn balance<C: Capacity>(
     limits: &Limits<'_, C>,
     answer: &Answer<C>,
-    scale: f64,
+    rule: Rule,
 ) -> Result<(), Violation> {
     let net = limits.net;
     let mut got: Vec<C::Sum> = vec![C::Sum::default(); net.node_count()];
@@ -219,20 +217,20 @@ fn balance<C: Capacity>(
         if matches!(limit, Limit::Finite(most) if flow > most) {
             return Err(Violation::OverLimit { at: Place::Arc(id) });
         }
-        gave[from.index()].add(flow, scale);
-        got[to.index()].add(flow, scale);
+        gave[from.index()].add(flow, rule);
+        got[to.index()].add(flow, rule);
     }
     for ((node, bound), &(_, amount)) in net.sources().zip(&answer.sent) {
         if matches!(limits.at_node(bound, node)?, Limit::Finite(most) if amount > most) {
             return Err(Violation::OverLimit { at: Place::Source(node) });
         }
-        got[node.index()].add(amount, scale);
+        got[node.index()].add(amount, rule);
     }
     for ((node, bound), &(_, amount)) in net.sinks().zip(&answer.taken) {
         if matches!(limits.at_node(bound, node)?, Limit::Finite(most) if amount > most) {
             return Err(Violation::OverLimit { at: Place::Sink(node) });
         }
-        gave[node.index()].add(amount, scale);
+        gave[node.index()].add(amount, rule);
     }
     for (node, (got, gave)) in (0..).map(NodeId).zip(got.iter().zip(&gave)) {
         if !got.is_sound() || !gave.is_sound() {
@@ -245,7 +243,7 @@ fn balance<C: Capacity>(
     for (node, capacity) in net.node_capacities() {
         if let Limit::Finite(most) = limits.at_node(Limit::Finite(capacity), node)? {
             let mut sum = C::Sum::default();
-            sum.add(most, scale);
+            sum.add(most, rule);
             if got[node.index()].exceeds(&sum) {
                 return Err(Violation::OverLimit { at: Place::Node(node) });
             }
@@ -254,15 +252,14 @@ fn balance<C: Capacity>(
     Ok(())
 }
 
-fn value<C: Capacity>(answer: &Answer<C>) -> Result<(), Violation> {
-    let scale = answer.value.scale();
+fn value<C: Capacity>(answer: &Answer<C>, rule: Rule) -> Result<(), Violation> {
     let total = |list: &[(NodeId, C)]| {
         let mut sum = C::Sum::default();
-        list.iter().for_each(|&(_, amount)| sum.add(amount, scale));
+        list.iter().for_each(|&(_, amount)| sum.add(amount, rule));
         sum
     };
     let mut stated = C::Sum::default();
-    stated.add(answer.value, scale);
+    stated.add(answer.value, rule);
     for sum in [total(&answer.sent), total(&answer.taken)] {
         if !sum.is_sound() {
             return Err(Violation::Overflow);
@@ -288,59 +285,4 @@ fn outcome<C: Capacity>(answer: &Answer<C>) -> Result<(), Violation> {
         _ => false,
     };
     if right { Ok(()) } else { Err(Violation::WrongOutcome) }
-}
-
-/// Sums all that can cross from the source side to the sink side.
-fn check_cut<C: Capacity>(
-    limits: &Limits<'_, C>,
-    answer: &Answer<C>,
-    field: &'static str,
-    cut: &Cut<C>,
-) -> Result<(), Violation> {
-    let net = limits.net;
-    if cut.sides.len() != net.node_count() {
-        return Err(Violation::Shape { field });
-    }
-    let takes = |node: NodeId| cut.sides[node.index()] != Side::Sink;
-    let sends = |node: NodeId| cut.sides[node.index()] == Side::Source;
-    let scale = answer.value.scale();
-    let mut sum = C::Sum::default();
-    let mut crossing = |limit: Limit<C>, at: Place| match limit {
-        Limit::Finite(capacity) => {
-            sum.add(capacity, scale);
-            Ok(())
-        }
-        Limit::Unbounded => Err(Violation::UnboundedCut { field, at }),
-    };
-    for arc in limits.arcs() {
-        let (id, from, to, limit) = arc?;
-        if sends(from) && !takes(to) {
-            crossing(limit, Place::Arc(id))?;
-        }
-    }
-    for (&side, node) in cut.sides.iter().zip((0..).map(NodeId)) {
-        if side == Side::Within {
-            crossing(limits.at_node(net.node_capacity(node), node)?, Place::Node(node))?;
-        }
-    }
-    for (node, bound) in net.sources() {
-        if !cut.rate && !takes(node) {
-            crossing(limits.at_node(bound, node)?, Place::Source(node))?;
-        }
-    }
-    for (node, bound) in net.sinks() {
-        if sends(node) {
-            crossing(limits.at_node(bound, node)?, Place::Sink(node))?;
-        }
-    }
-    if cut.rate {
-        let rate = answer.rate.ok_or(Violation::WrongCut { field })?;
-        crossing(Limit::Finite(rate), Place::Rate)?;
-    }
-    let mut stated = C::Sum::default();
-    stated.add(answer.value, scale);
-    if !sum.is_sound() || !sum.agrees(&stated) || cut.capacity != answer.value {
-        return Err(Violation::WrongCut { field });
-    }
-    Ok(())
 }

@@ -6,6 +6,13 @@ use core::fmt::Debug;
 pub trait Exact: Copy {
     /// Where amounts are added up.
     type Sum: Sum<Self>;
+    /// Whether amounts of an answer may have been rounded.
+    const ROUNDED: bool;
+
+    /// The worth of the lowest bit that is set; infinite for zero, and for whole numbers.
+    fn lowest_bit(self) -> f64 {
+        f64::INFINITY
+    }
 
     /// Whether `by` is `more - less`.
     fn is_difference(by: Self, more: Self, less: Self) -> bool;
@@ -18,21 +25,35 @@ pub trait Exact: Copy {
     }
 }
 
+/// How floats are added up.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// A power of two that all amounts are multiplied by.
+    pub scale: f64,
+    /// Amounts below this have been rounded by nobody: 2^53 times the lowest bit of all limits.
+    ///
+    /// An exact flow is a whole number of times that bit, and a float holds each below 2^53.
+    pub rounded_from: f64,
+}
+
 /// A sum of amounts.
 pub trait Sum<T>: Clone + Debug + Default {
-    /// Adds an amount, times `scale` for floats.
-    fn add(&mut self, amount: T, scale: f64);
+    /// Adds an amount.
+    fn add(&mut self, amount: T, rule: Rule);
     /// Whether it is not too large to be known.
     fn is_sound(&self) -> bool;
-    /// Whether it is the same as another, up to what rounding may do.
+    /// Whether it is the same as another, up to one rounding of each amount.
     fn agrees(&self, other: &Self) -> bool;
-    /// Whether it is more than another, by more than rounding may do.
+    /// Whether it is more than the limit in `other`, by more than one rounding of each amount.
     fn exceeds(&self, other: &Self) -> bool;
+    /// Whether limits that add up to this hold exactly the value in `other`, up to two roundings of
+    /// the value.
+    fn holds(&self, other: &Self) -> bool;
 }
 
 /// `2^31` amounts of 64 bits fit easily.
 impl<T: TryInto<u128>> Sum<T> for u128 {
-    fn add(&mut self, amount: T, _: f64) {
+    fn add(&mut self, amount: T, _: Rule) {
         // Negative amounts have been refused by now.
         *self += amount.try_into().unwrap_or(0);
     }
@@ -48,33 +69,58 @@ impl<T: TryInto<u128>> Sum<T> for u128 {
     fn exceeds(&self, other: &Self) -> bool {
         self > other
     }
+
+    fn holds(&self, other: &Self) -> bool {
+        self == other
+    }
 }
 
 /// An unevaluated sum of two floats: about 106 bits.
+///
+/// `high` is the sum rounded to nearest, and `low` the rest. Amounts that were not rounded add up
+/// without any error: 2^30 of them have less than 84 bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Double {
     high: f64,
     low: f64,
+    /// The sum of those amounts that may have been rounded.
+    rounded: f64,
+    /// How many amounts are not zero.
+    count: u32,
 }
 
-/// What one rounding of each amount can move a balance by, and as much again.
-const SLACK: f64 = f64::EPSILON;
+/// What one rounding can move an amount by, relatively, and a millionth of that for the rounding
+/// of `rounded` itself.
+const ROUNDING: f64 = 0.5 * f64::EPSILON * (1.0 + 1.0 / (1_u64 << 20) as f64);
 
 impl Double {
     fn less(&self, other: &Double) -> f64 {
         (self.high - other.high) + (self.low - other.low)
     }
+
+    fn is_one(&self) -> bool {
+        self.count <= 1
+    }
 }
 
 impl Sum<f64> for Double {
-    fn add(&mut self, amount: f64, scale: f64) {
-        // Knuth's two-sum: `sum + error` is exactly `high + amount`.
-        let amount = amount * scale;
-        let sum = self.high + amount;
+    fn add(&mut self, amount: f64, rule: Rule) {
+        if amount == 0.0 {
+            return;
+        }
+        self.count += 1;
+        let scaled = amount * rule.scale;
+        // Scaling is exact, but where it ends below the normal numbers.
+        if amount >= rule.rounded_from || scaled < f64::MIN_POSITIVE && rule.scale != 1.0 {
+            self.rounded += scaled.max(f64::MIN_POSITIVE);
+        }
+        // Knuth's two-sum: `sum + error` is exactly `high + scaled`.
+        let sum = self.high + scaled;
         let part = sum - self.high;
-        let error = (self.high - (sum - part)) + (amount - part);
-        self.high = sum;
-        self.low += error;
+        let error = (self.high - (sum - part)) + (scaled - part);
+        let low = self.low + error;
+        self.high = sum + low;
+        self.low = low - (self.high - sum);
     }
 
     fn is_sound(&self) -> bool {
@@ -82,11 +128,21 @@ impl Sum<f64> for Double {
     }
 
     fn agrees(&self, other: &Self) -> bool {
-        self.less(other).abs() <= SLACK * self.high.max(other.high)
+        if self.is_one() && other.is_one() {
+            // One exact amount, whatever it is, was rounded the same way twice.
+            return self.high == other.high;
+        }
+        self.less(other).abs() <= ROUNDING * (self.rounded + other.rounded)
     }
 
     fn exceeds(&self, other: &Self) -> bool {
-        self.less(other) > SLACK * other.high
+        // Nothing is rounded past a float above it.
+        let most = if self.is_one() { 0.0 } else { ROUNDING * self.rounded };
+        self.less(other) > most
+    }
+
+    fn holds(&self, other: &Self) -> bool {
+        self.less(other).abs() <= 2.0 * ROUNDING * other.rounded
     }
 }
 
@@ -132,6 +188,7 @@ fn whole_share(limit: u64, units: f64) -> Option<u64> {
 
 impl Exact for u64 {
     type Sum = u128;
+    const ROUNDED: bool = false;
 
     fn is_difference(by: Self, more: Self, less: Self) -> bool {
         more.checked_sub(less) == Some(by)
@@ -144,6 +201,7 @@ impl Exact for u64 {
 
 impl Exact for i64 {
     type Sum = u128;
+    const ROUNDED: bool = false;
 
     fn is_difference(by: Self, more: Self, less: Self) -> bool {
         more.checked_sub(less) == Some(by)
@@ -156,6 +214,20 @@ impl Exact for i64 {
 
 impl Exact for f64 {
     type Sum = Double;
+    const ROUNDED: bool = true;
+
+    fn lowest_bit(self) -> f64 {
+        let bits = self.to_bits();
+        if self == 0.0 {
+            f64::INFINITY
+        } else if bits & ((1 << 52) - 1) == 0 {
+            // A power of two: the bit is not written.
+            self
+        } else {
+            // Less the same without its lowest bit; the difference is exact.
+            self - f64::from_bits(bits & (bits - 1))
+        }
+    }
 
     fn is_difference(by: Self, more: Self, less: Self) -> bool {
         by == more - less
