@@ -10,11 +10,10 @@ use super::{BuildError, BuildErrors, MakeHost, Stream, StreamMaker, Topology};
 use crate::batch::{Batch, CloneBatch};
 use crate::component::{Bolt, BoxError, Execute, Spout, TaskContext};
 use crate::config::{Config, MAX_WORKERS};
-use crate::core::lineage;
 use crate::core::port::{Port, Ports};
 use crate::core::{
     BoltHost, ComponentId, ComponentPlan, EdgeDef, EdgeId, EdgePlan, Plan, SpoutHost, Tables,
-    WorkerId, combining, run_input,
+    WorkerId, combining, lineage, run_input,
 };
 use crate::emitter::{CloneOutputs, Outputs};
 use crate::grouping::{CopyItem, Grouping, Rule};

@@ -194,6 +194,15 @@ fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
             "drop_ppm is 1000001",
         ),
         (
+            of_config(|config| config.drain = Duration::MAX),
+            BuildError::TooLong {
+                field: "drain",
+                value: Duration::MAX,
+                limit: Duration::from_secs(864_000_000),
+            },
+            "drain is 18446744073709551615.999999999s",
+        ),
+        (
             of_config(|config| (config.timeout, config.linger) = (second, linger)),
             BuildError::TimeoutWithinLinger { timeout: second, linger },
             "1s",
