@@ -16,10 +16,14 @@ pub struct Instance {
 }
 
 /// `SplitMix64`: the sequence is fixed for ever by its seed.
-struct Random(u64);
+#[derive(Clone, Debug)]
+pub struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    /// The next number.
+    #[allow(clippy::should_implement_trait)]
+    #[inline]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

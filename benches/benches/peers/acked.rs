@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use benches::networks::Random;
 use hashbrown::HashMap;
 use streamwright::hash_key;
 use timely::container::CapacityContainerBuilder;
@@ -21,19 +22,6 @@ use crate::work::{Counts, Work};
 const PENDING: usize = 4096;
 
 type Vecs<T> = CapacityContainerBuilder<Vec<T>>;
-
-/// Ids that look random: SplitMix64 of a counter, the worker in the high bits.
-struct Ids(u64);
-
-impl Ids {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-}
 
 /// Counts what the records lead to, each acked as a whole.
 pub(crate) fn counted<W: Work>(work: &Arc<W>, workers: u32) -> Counts<W::Item>
@@ -80,7 +68,8 @@ fn dataflow<W: Work>(
             let inits_cap = caps.pop().unwrap();
             let records_cap = caps.pop().unwrap();
             let mut caps = Some((records_cap, inits_cap));
-            let (mut next, mut ids) = (me as u32, Ids(me << 56));
+            // Ids are drawn from a counter, the worker in its high bits.
+            let (mut next, mut ids) = (me as u32, Random(me << 56));
             move |_| {
                 let Some((records_cap, inits_cap)) = &caps else { return };
                 let mut unfinished = unfinished.borrow_mut();
@@ -114,7 +103,7 @@ fn dataflow<W: Work>(
         let mut items_out = OutputBuilder::<_, Vecs<_>>::from(items_out);
         let mut acks_out = OutputBuilder::<_, Vecs<_>>::from(acks_out);
         builder.build(move |_| {
-            let mut ids = Ids((me << 56) | (1 << 48));
+            let mut ids = Random((me << 56) | (1 << 48));
             move |_| {
                 let (mut items, mut acks) = (items_out.activate(), acks_out.activate());
                 input.for_each(|cap, data| {
