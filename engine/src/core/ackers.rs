@@ -63,6 +63,7 @@ struct Page {
 #[derive(Debug)]
 pub(crate) struct Acker {
     config: TrackerConfig,
+    timeout: Ticks,
     pages: VecDeque<Page>,
     spare: Vec<Page>,
     nursery: Nursery,
@@ -85,6 +86,7 @@ impl Acker {
                 generations: 8,
                 seed: plan.config.seed,
             },
+            timeout,
             pages: VecDeque::new(),
             spare: Vec::new(),
             nursery: Nursery::default(),
@@ -199,7 +201,7 @@ impl Acker {
         }
         self.now = now;
         if now >= self.aging {
-            self.aging = now + (self.timeout() / 32).max(1);
+            self.aging = now + (self.timeout / 32).max(1);
             let pages = &mut self.pages;
             self.nursery.age(&mut |old| move_on(pages, &old, plan, out));
         }
@@ -228,16 +230,9 @@ impl Acker {
         self.nursery.len() > 0 || self.pages.iter().any(|page| !page.tracker.is_empty())
     }
 
-    fn timeout(&self) -> Ticks {
-        match self.config.timeout {
-            Timeout::After(ticks) => ticks,
-            _ => 1600,
-        }
-    }
-
     /// How often time-outs are looked at.
     pub(crate) fn pace(&self) -> Nanos {
-        (self.timeout() * TICK / 16).clamp(TICK, 100 * TICK)
+        (self.timeout * TICK / 16).clamp(TICK, 100 * TICK)
     }
 
     /// Forgets all epochs below `epoch`: they are closed everywhere.

@@ -13,7 +13,7 @@ use acker::{Delta, RootId};
 use super::message::InitOp;
 use super::{Epoch, TaskId};
 
-/// An announced attempt; vacant where the sum is zero.
+/// An announced attempt; a vacant place where there is none.
 #[derive(Clone, Copy, Debug)]
 struct Young {
     track: Option<RootId>,
