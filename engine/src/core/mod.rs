@@ -12,6 +12,7 @@ mod check;
 mod combine;
 mod contract;
 mod coordinator;
+mod deal;
 mod defer;
 mod delivery;
 mod epochs;

@@ -1,5 +1,7 @@
 //! The batches of one edge that are filling up for each worker, and how items come into them.
 
+use acker::IdGen;
+
 use super::delivery::{AnyDelivery, Delivery};
 use super::lineage;
 use super::port::{Run, Span};
@@ -14,11 +16,11 @@ const NO_RUN: u32 = u32::MAX;
 
 /// A batch filling up for one worker.
 pub(super) struct Open<B: Batch> {
-    delivery: Option<Box<Delivery<B>>>,
-    epoch: Epoch,
+    pub(super) delivery: Option<Box<Delivery<B>>>,
+    pub(super) epoch: Epoch,
     since: Nanos,
     /// Items that it takes before it is looked at again.
-    left: usize,
+    pub(super) left: usize,
     /// The run of the input that the newest run of the delivery stands for, this time of routing.
     last: u32,
 }
@@ -80,7 +82,7 @@ impl<B: Batch> Edge<B> {
         part.lineages.extend_from_slice(tags.lineages);
         for span in tags.spans {
             let Some(root) = roots.get_mut(span.run as usize) else { continue };
-            let run = hang(root, &mut delivery.runs, cx);
+            let run = hang(root, &mut delivery.runs, &mut cx.edge_ids);
             let end = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(span.end);
             delivery.parts[local].spans.push(Span { run, end });
         }
@@ -159,9 +161,14 @@ impl<B: Batch> Edge<B> {
             }
             self.seal_for(worker, cx);
         }
-        let delivery = self.pool.pop().unwrap_or_else(|| Box::new(Delivery::new(self.copy)));
         // In flight from here on: the frontier must not pass a batch that is still filling up.
         cx.changes.in_flight(self.to, epoch, 1);
+        self.open_for(worker, epoch, cx);
+    }
+
+    /// Opens an empty batch for `worker`, which has none.
+    pub(super) fn open_for(&mut self, worker: usize, epoch: Epoch, cx: &Shared) {
+        let delivery = self.pool.pop().unwrap_or_else(|| Box::new(Delivery::new(self.copy)));
         let left = if self.strict { 1 } else { self.batch };
         self.open[worker] =
             Open { delivery: Some(delivery), epoch, since: cx.now.mono, left, last: NO_RUN };
@@ -170,8 +177,8 @@ impl<B: Batch> Edge<B> {
 
 /// Adds a run for tuples of `root` that travel together: all of them hang from one id.
 #[inline]
-fn hang(root: &mut Run, runs: &mut Vec<Run>, cx: &mut Shared) -> u32 {
-    let id = acker::Delta::EMPTY.with(cx.edge_ids.next_id());
+pub(super) fn hang(root: &mut Run, runs: &mut Vec<Run>, ids: &mut IdGen) -> u32 {
+    let id = acker::Delta::EMPTY.with(ids.next_id());
     root.untold = root.untold.merge(id);
     runs.push(root.child(id));
     u32::try_from(runs.len() - 1).unwrap_or(NO_RUN)
@@ -248,7 +255,7 @@ impl<'a, B: Batch> Placer<'a, B> {
             if open.last != run {
                 // The tuples of one root that travel together hang from one id.
                 let root = self.roots.get_mut(run as usize)?;
-                hang(root, &mut delivery.runs, self.cx);
+                hang(root, &mut delivery.runs, &mut self.cx.edge_ids);
                 open.last = run;
             }
             let last = u32::try_from(delivery.runs.len() - 1).unwrap_or(NO_RUN);

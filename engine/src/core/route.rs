@@ -55,6 +55,8 @@ pub(crate) struct Edge<B: Batch> {
     slot_bits: u32,
     /// Worker and local number of each task, by the table of version `version`.
     pub(super) places: Vec<(WorkerId, u32)>,
+    /// The tasks by their places.
+    pub(super) order: Vec<u32>,
     version: usize,
     turn: u32,
     credit: Vec<i128>,
@@ -124,6 +126,7 @@ impl<B: Batch> Edge<B> {
             tasks: to.tasks,
             slot_bits: plan.slot_bits(def.to),
             places: Vec::new(),
+            order: Vec::new(),
             version: usize::MAX,
             turn: me % to.tasks.max(1),
             credit,
@@ -187,6 +190,11 @@ impl<B: Batch> Edge<B> {
             self.seal_full(cx);
             return;
         }
+        if self.deals(items, tags) {
+            self.deal(items, copy, tags, roots, epoch, cx);
+            self.seal_full(cx);
+            return;
+        }
         let len = items.len();
         let mut placer = Placer::new(self, tags, roots, epoch, cx);
         match copy {
@@ -223,6 +231,9 @@ impl<B: Batch> Edge<B> {
             let tasks = self.first_task as usize..(self.first_task + self.tasks) as usize;
             self.places.clear();
             self.places.extend(tasks.map(|task| (table.workers[task], table.local[task])));
+            self.order.clear();
+            self.order.extend(0..self.tasks);
+            self.order.sort_unstable_by_key(|&task| self.places[task as usize]);
             self.version = version;
         }
     }
