@@ -75,6 +75,8 @@ pub(crate) struct Book<B: Batch> {
     due: BinaryHeap<Reverse<(Nanos, u32)>>,
     epochs: EpochCounts,
     large: usize,
+    /// Scratch of `look_ahead`.
+    ahead: Vec<u32>,
 }
 
 impl<B: Batch> Default for Book<B> {
@@ -86,6 +88,7 @@ impl<B: Batch> Default for Book<B> {
             due: BinaryHeap::new(),
             epochs: EpochCounts::default(),
             large: LARGE_CLOSE,
+            ahead: Vec::new(),
         }
     }
 }
@@ -112,6 +115,7 @@ impl<B: Batch> Book<B> {
         // Twice: a table half full rehashes in place.
         self.by_track.reserve(2 * roots);
         self.large = LARGE;
+        self.ahead.reserve(super::mail::AHEAD);
     }
 
     /// Opens a root of `task` whose items `fill` provides, and starts its first attempt. Returns it
@@ -149,6 +153,16 @@ impl<B: Batch> Book<B> {
         self.by_track.insert(track, slot);
         let owner = cx.plan.tables.at(epoch).owner(track);
         Run { alone: parted || attempt > 1, ..Run::new(track, owner, Delta::EMPTY) }
+    }
+
+    /// Reads what `verdict` will read, of several verdicts: first all places, then all roots, so that
+    /// no wait for memory depends on another.
+    pub(crate) fn look_ahead(&mut self, verdicts: &[VerdictOp]) {
+        let Book { ahead, by_track, slots, .. } = self;
+        ahead.clear();
+        ahead.extend(verdicts.iter().filter_map(|verdict| by_track.get(&verdict.track).copied()));
+        let roots = ahead.iter().filter_map(|&slot| slots.get(slot as usize));
+        std::hint::black_box(roots.filter(|root| root.live && !root.items.is_empty()).count());
     }
 
     /// Hears a verdict; `None` where the attempt is not in this book.

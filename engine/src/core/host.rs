@@ -168,6 +168,9 @@ pub(crate) trait Host: Send {
     fn seal(&mut self, before: Option<Nanos>, cx: &mut Shared);
     fn open_since(&mut self) -> Option<Nanos>;
     fn recycle(&mut self, edge: EdgeId, body: Box<dyn super::AnyDelivery>);
+    /// Looks up the roots that are about to hear their verdicts. Changes nothing: the waits for
+    /// memory, which one verdict after the other would have in turn, overlap.
+    fn look_ahead(&mut self, _: &[VerdictOp]) {}
     /// Hears a verdict on one of its roots.
     fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared);
     /// Starts attempts that are due and for which there is room; whether there were any.

@@ -7,6 +7,9 @@ use super::message::{Body, Change, Empty, Envelope, Loss, Message, Report, Verdi
 use super::worker::Worker;
 use crate::report::RunError;
 
+/// Verdicts whose roots are looked up together.
+pub(super) const AHEAD: usize = 64;
+
 impl Worker {
     pub(super) fn take_batch(&mut self, envelope: Envelope, sink: &mut impl Sink) {
         let Envelope { from, number, incarnation, component, epoch, .. } = envelope;
@@ -77,9 +80,8 @@ impl Worker {
             }
             Body::Fail(op) => self.acker.fail(&op, &plan, &mut self.verdicts),
             Body::Verdicts(mut ops) => {
-                for op in ops.drain(..) {
-                    self.hear(&op);
-                }
+                self.hear_all(&ops);
+                ops.clear();
                 sink.recycle(from, Empty::Verdicts(ops));
             }
         }
@@ -183,7 +185,6 @@ impl Worker {
     /// Delivers acks, inits, fails and verdicts: here at once, elsewhere as messages. Whether any
     /// verdict was heard here.
     pub(super) fn pass_on(&mut self, sink: &mut impl Sink) -> bool {
-        let mut heard = false;
         let me = self.cx.me as usize;
         let plan = Arc::clone(&self.cx.plan);
         for to in 0..self.cx.acks.len() {
@@ -218,13 +219,13 @@ impl Worker {
         while let Some(op) = self.verdicts.pop() {
             let table = plan.tables.at(op.epoch);
             let to = table.workers.get(op.task as usize).copied().unwrap_or(0) as usize;
-            if to == me {
-                heard = true;
-                self.hear(&op);
-            } else {
-                self.outgoing[to].push(op);
-            }
+            self.outgoing[to].push(op);
         }
+        let mut own = std::mem::take(&mut self.outgoing[me]);
+        let heard = !own.is_empty();
+        self.hear_all(&own);
+        own.clear();
+        self.outgoing[me] = own;
         for to in 0..self.outgoing.len() {
             if !self.outgoing[to].is_empty() {
                 let next = self.empty_verdicts.pop().unwrap_or_default();
@@ -242,6 +243,17 @@ impl Worker {
         let (from, incarnation) = (self.cx.me, self.cx.incarnation);
         let to = u32::try_from(to).unwrap_or(0);
         sink.send(to, Message { from, number, incarnation, body });
+    }
+
+    fn hear_all(&mut self, ops: &[VerdictOp]) {
+        for some in ops.chunks(AHEAD) {
+            for seat in &mut self.seats {
+                seat.host.look_ahead(some);
+            }
+            for op in some {
+                self.hear(op);
+            }
+        }
     }
 
     fn hear(&mut self, op: &VerdictOp) {

@@ -396,6 +396,10 @@ impl<S: Spout> Host for SpoutHost<S> {
         self.port.recycle(edge, body);
     }
 
+    fn look_ahead(&mut self, verdicts: &[VerdictOp]) {
+        self.port.book.look_ahead(verdicts);
+    }
+
     fn verdict(&mut self, verdict: &VerdictOp, cx: &mut Shared) {
         let Some(ended) = self.port.verdict(verdict, cx) else { return };
         let (id, bytes) = match &ended {

@@ -74,6 +74,9 @@ for text in texts:
     row("text", text.encode().hex(), string(text.encode()))
 for raw in [b"", b"\0", b"\0\0", b"\xff\xfe", b"\0" * 8, b"\0" * 9, bytes(range(32))]:
     row("bytes", raw.hex(), string(raw))
+for length in range(1, 17):
+    raw = bytes(0x81 + 7 * i for i in range(length))
+    row("bytes", raw.hex(), string(raw))
 for bits in [
     0, 1 << 63, 0x3FF0 << 48, 0xBFF0 << 48, 0x7FF0 << 48, 0xFFF0 << 48, 1, (1 << 63) | 1,
     0x7FF8 << 48, (0x7FF8 << 48) | 7, 0xFFF8 << 48, (0x7FF0 << 48) | 1, 0x400921FB54442D18,

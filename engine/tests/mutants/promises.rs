@@ -156,8 +156,8 @@ pub const MUTANTS: &[Mutant] = &[
     Mutant {
         name: "room-slept-over",
         file: "mail.rs",
-        find: "heard = true;",
-        replace: "",
+        find: "let heard = !own.is_empty();",
+        replace: "let heard = false;",
         test: ("rules", "rule_7::rule_7_2_room_that_comes_of_a_time_out_is_used_at_once"),
         breaks: "7.2",
         what: "A worker sleeps over the room that the verdict of a time-out has given.",
