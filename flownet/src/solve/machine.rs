@@ -47,7 +47,9 @@ impl<W: Width> Worker<W> {
             Method::Dinic => Algorithm::Dinic(Dinic::new(nodes)),
             // Unit capacities fill whole levels at once, and no excess has to be sent back.
             Method::Auto if net.is_unit() => Algorithm::Dinic(Dinic::new(nodes)),
-            Method::Auto | Method::PushRelabel => Algorithm::PushRelabel(PushRelabel::new(nodes)),
+            Method::Auto | Method::PushRelabel => {
+                Algorithm::PushRelabel(PushRelabel::new(nodes, net.edges.len()))
+            }
         };
         Worker { net, algorithm, stats: Stats::default(), done: false }
     }

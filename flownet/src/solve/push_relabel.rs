@@ -1,4 +1,7 @@
-//! Push–relabel: highest label first, with gaps and global relabelling.
+//! Push–relabel: highest label first, with gaps, global relabelling and a look ahead: nothing is
+//! pushed to a node that has no arc down, which would only push it back once it is lifted; that node
+//! is lifted at once. (Goldberg, "Two-level push-relabel algorithm for the maximum flow problem",
+//! 2009, looks ahead alike.)
 //!
 //! First a maximum preflow is found, and with it a minimum cut: a node that is known to be cut off
 //! from the sink keeps what it has. [`restore`](super::restore) then sends that back to the
@@ -7,7 +10,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::residual::{NONE, Residual, Width, spend};
+use super::residual::{Edge, NONE, Residual, Width, spend};
 use super::restore;
 use crate::Stats;
 
@@ -30,6 +33,14 @@ pub(crate) struct PushRelabel<W> {
     count: Vec<u32>,
     queue: Vec<u32>,
     head: usize,
+    /// How often each node was lifted by more than one since the last global relabelling. One that
+    /// leaps again and again is most likely cut off from the sink, which global relabelling sees at
+    /// once and lifting only after many more leaps.
+    leaps: Vec<u8>,
+    /// Whether an active node waits for the next global relabelling.
+    waiting: bool,
+    /// How often active nodes may still wait: √E times in all, which keeps the bound.
+    waits: u32,
     /// Work since the last global relabelling.
     work: u64,
     stage: Stage,
@@ -46,9 +57,11 @@ enum Stage {
 
 /// What a scan of a node's arcs is taken to cost beside the arcs themselves.
 const RELABEL_WORK: u64 = 12;
+/// A node that has leapt as often waits.
+const LEAPS: u8 = 4;
 
 impl<W: Width> PushRelabel<W> {
-    pub(crate) fn new(nodes: usize) -> Self {
+    pub(crate) fn new(nodes: usize, edges: usize) -> Self {
         PushRelabel {
             height: vec![0; nodes],
             current: vec![0; nodes],
@@ -59,6 +72,9 @@ impl<W: Width> PushRelabel<W> {
             count: vec![0; nodes + 1],
             queue: Vec::with_capacity(nodes),
             head: 0,
+            leaps: vec![0; nodes],
+            waiting: false,
+            waits: u32::try_from(edges.isqrt()).unwrap_or(u32::MAX),
             work: 0,
             stage: Stage::Begin,
         }
@@ -124,6 +140,9 @@ impl<W: Width> PushRelabel<W> {
         self.queue.push(net.sink);
         self.head = 0;
         self.work = 0;
+        self.leaps.fill(0);
+        self.waits -= u32::from(self.waiting);
+        self.waiting = false;
     }
 
     /// The exact heights, by a search backwards from the sink.
@@ -205,7 +224,7 @@ impl<W: Width> PushRelabel<W> {
             let node = self.active[self.highest as usize];
             if node == NONE {
                 if self.highest == 0 {
-                    return Pause::Empty;
+                    return if self.waiting { Pause::Relabel } else { Pause::Empty };
                 }
                 self.highest -= 1;
                 continue;
@@ -213,31 +232,60 @@ impl<W: Width> PushRelabel<W> {
             if self.work > often {
                 return Pause::Relabel;
             }
-            // A scan for pushes and one for the new height.
-            let cost = 2 * net.degree(node) + 1;
-            if *budget < cost {
+            if self.leaps[node as usize] >= LEAPS && self.waits > 0 {
+                self.active[self.highest as usize] = self.before[node as usize];
+                self.waiting = true;
+                continue;
+            }
+            if *budget < Self::cost(net, node) {
                 return Pause::Limit;
             }
             self.active[self.highest as usize] = self.before[node as usize];
-            let spent = self.discharge(net, node, stats);
-            *budget -= spent.min(*budget);
+            if !self.discharge(net, node, budget, stats) {
+                return Pause::Limit;
+            }
         }
     }
 
-    /// Pushes what a node has down, and lifts the node once if that is not enough.
-    fn discharge(&mut self, net: &mut Residual<W>, node: u32, stats: &mut Stats) -> u64 {
+    /// A scan for pushes and one for the new height.
+    #[inline]
+    fn cost(net: &Residual<W>, node: u32) -> u64 {
+        2 * net.degree(node) + 1
+    }
+
+    /// Pushes what a node has down, and lifts the node once if that is not enough. `false` where a
+    /// look ahead is beyond the budget: the node is as active as before, and goes on at that arc.
+    fn discharge(
+        &mut self,
+        net: &mut Residual<W>,
+        node: u32,
+        budget: &mut u64,
+        stats: &mut Stats,
+    ) -> bool {
         let height = self.highest;
         let end = net.first[node as usize + 1];
         let start = self.current[node as usize];
         let mut excess = self.excess[node as usize];
         let mut next = start;
+        let mut within = true;
         while next < end {
             let edge = &net.edges[next as usize];
             let (head, cap) = (edge.head, edge.cap);
             if cap > W::ZERO && self.height[head as usize] + 1 == height {
+                let idle = self.excess[head as usize] == W::ZERO;
+                if idle && head != net.sink && self.leaps[head as usize] < LEAPS {
+                    let own = Self::cost(net, node) + u64::from(next - start);
+                    if *budget < own + Self::cost(net, head) {
+                        within = false;
+                        break;
+                    }
+                    if !self.look_ahead(net, head, budget, stats) {
+                        next += 1;
+                        continue;
+                    }
+                }
                 let amount = cap.min(excess);
                 net.send(next as usize, amount);
-                let idle = self.excess[head as usize] == W::ZERO;
                 self.excess[head as usize] += amount;
                 stats.pushes += 1;
                 if idle && head != net.sink {
@@ -253,43 +301,80 @@ impl<W: Width> PushRelabel<W> {
         }
         self.excess[node as usize] = excess;
         self.current[node as usize] = next;
-        let scanned = u64::from(next - start) + 1;
-        if excess == W::ZERO {
-            return scanned;
+        *budget -= u64::from(next - start) + u64::from(within);
+        if !within {
+            self.activate(node, height);
+        } else if excess > W::ZERO {
+            *budget -= net.degree(node);
+            self.lift(net, node, stats);
         }
-        self.lift(net, node, stats);
-        scanned + net.degree(node)
+        within
+    }
+
+    /// Whether a node without excess could push down what it got. If not, it is lifted.
+    fn look_ahead(
+        &mut self,
+        net: &Residual<W>,
+        node: u32,
+        budget: &mut u64,
+        stats: &mut Stats,
+    ) -> bool {
+        let below = self.height[node as usize] - 1;
+        let (start, end) = (self.current[node as usize], net.first[node as usize + 1]);
+        let arcs = &net.edges[start as usize..end as usize];
+        let down = |edge: &Edge<W>| edge.cap > W::ZERO && self.height[edge.head as usize] == below;
+        let passed = arcs.iter().take_while(|edge| !down(edge)).count();
+        *budget -= passed as u64 + 1;
+        if passed < arcs.len() {
+            self.current[node as usize] = start + passed as u32;
+            return true;
+        }
+        *budget -= net.degree(node);
+        self.count[below as usize + 1] -= 1;
+        self.raise(net, node, stats);
+        false
     }
 
     /// Gives a node with excess and no arc down its new height, or none.
     fn lift(&mut self, net: &Residual<W>, node: u32, stats: &mut Stats) {
-        let top = net.nodes() as u32;
         let old = self.height[node as usize];
-        stats.relabels += 1;
-        self.work += net.degree(node) + RELABEL_WORK;
         self.count[old as usize] -= 1;
-        let mut least = top;
         if self.count[old as usize] == 0 {
             // A gap: no way down can lead over this height again. Active nodes are not higher,
             // since this one was the highest.
             stats.gaps += 1;
-        } else {
-            let mut at = 0;
-            for (edge, place) in net.edges[net.row(node)].iter().zip(net.first[node as usize]..) {
-                let height = self.height[edge.head as usize];
-                if edge.cap > W::ZERO && height < least {
-                    least = height;
-                    at = place;
-                }
+            stats.relabels += 1;
+            self.work += net.degree(node) + RELABEL_WORK;
+            self.height[node as usize] = net.nodes() as u32;
+        } else if let Some(height) = self.raise(net, node, stats) {
+            self.activate(node, height);
+        }
+    }
+
+    /// Gives a node without an arc down the height that its lowest residual arc allows, if any.
+    fn raise(&mut self, net: &Residual<W>, node: u32, stats: &mut Stats) -> Option<u32> {
+        let top = net.nodes() as u32;
+        stats.relabels += 1;
+        self.work += net.degree(node) + RELABEL_WORK;
+        let mut least = top;
+        let mut at = 0;
+        for (edge, place) in net.edges[net.row(node)].iter().zip(net.first[node as usize]..) {
+            let height = self.height[edge.head as usize];
+            if edge.cap > W::ZERO && height < least {
+                least = height;
+                at = place;
             }
-            least = top.min(least.saturating_add(1));
-            self.current[node as usize] = at;
         }
-        self.height[node as usize] = least;
-        if least < top {
-            self.count[least as usize] += 1;
-            self.activate(node, least);
+        let height = top.min(least.saturating_add(1));
+        let leap = height > self.height[node as usize] + 1;
+        self.leaps[node as usize] = self.leaps[node as usize].saturating_add(u8::from(leap));
+        self.current[node as usize] = at;
+        self.height[node as usize] = height;
+        if height == top {
+            return None;
         }
+        self.count[height as usize] += 1;
+        Some(height)
     }
 }
 
