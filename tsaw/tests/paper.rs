@@ -189,6 +189,46 @@ fn the_best_of_several_seeds_cuts_no_more_than_each() {
     assert_eq!(cut(SeedRule::BestOf(10), 0), least);
 }
 
+/// However many runs are asked for, the steps bound them, also where a run places hardly a task:
+/// all on the only node, one heavy task a node, no task at all.
+#[test]
+fn the_steps_bound_the_number_of_runs() {
+    let most = Options::paper().with_seed_rule(SeedRule::BestOf(u32::MAX)).with_steps(100_000);
+    let dag = instances::layered_dag(1_000, 1).unwrap();
+    let mut builder = TaskGraphBuilder::like(&dag, |task, _| if task.0 == 0 { 1 << 20 } else { 0 });
+    builder.stream(TaskId(0), TaskId(1), 1);
+    let heavy = builder.build().unwrap();
+    let none = TaskGraphBuilder::new().build().unwrap();
+    for graph in [&dag, &heavy, &none] {
+        for nodes in [1, 2] {
+            let cluster = Cluster::uniform(nodes, 1 << 30).unwrap();
+            for steps in [most, most.with_steps(1), most.with_steps(0)] {
+                let plan = schedule(graph, &cluster, &steps).unwrap();
+                assert!(plan.steps <= 100_000 && plan.placement.nodes().len() == graph.len());
+            }
+        }
+    }
+}
+
+/// A run cut short leaves all on the last node and cuts little: it is none of the best.
+#[test]
+fn a_run_that_the_steps_end_in_is_not_the_best_of_several() {
+    let processing = instances::processing().unwrap();
+    let cluster = processing.cluster(0.10).unwrap();
+    let place = |options: Options| schedule(&processing.graph, &cluster, &options).unwrap();
+    let first = place(Options::paper().with_seed(3));
+    let second = place(Options::paper().with_seed(4));
+    let several = Options::paper().with_seed(3).with_seed_rule(SeedRule::BestOf(2));
+    let setup = 1 + 46 + 2 * 240;
+    for more in (0..second.steps).step_by(7) {
+        let plan = place(several.with_steps(first.steps + setup + more));
+        assert_eq!(plan.placement, first.placement, "{more}");
+    }
+    let all = place(several.with_steps(first.steps + setup + second.steps));
+    let least = first.certificate.cut_after.min(second.certificate.cut_after);
+    assert_eq!(all.certificate.cut_after, least);
+}
+
 /// When the steps end the rest stays on the last node, as the algorithm has it from the start.
 #[test]
 fn the_budget_of_steps_binds_the_growth_too() {
