@@ -9,11 +9,11 @@ use crate::{Cluster, Kind, NodeId, Placement, TaskGraph, TaskId};
 /// Runs Algorithm 1 over the live nodes. When the steps end, what is left stays on the last
 /// node, as it does when all nodes are full.
 ///
-/// Of several runs each one after the first takes a step for each task and stream besides, as it
-/// sets up and measures them; one that the steps end in counts for nothing, as what it has left
+/// Of several runs each one after the first takes a step for each task, stream and node besides,
+/// as it sets up and measures them; one that the steps end in counts for nothing, as what it has left
 /// on the last node is not cut.
 ///
-/// O((tasks + streams) · log tasks) time a run and O(tasks + streams) space.
+/// O((tasks + streams) · log tasks + nodes · log nodes) time a run and O(tasks + streams) space.
 pub(crate) fn place(
     graph: &TaskGraph,
     cluster: &Cluster,
@@ -27,8 +27,9 @@ pub(crate) fn place(
     };
     let (mut best, mut ended) = Growth::new(graph, cluster, options, seed).run(steps);
     let mut least = if runs > 1 { cut_of(graph, &best) } else { 0 };
+    let setup = graph.len() + 2 * graph.pair_count() + cluster.nodes().len();
     for run in 1..runs {
-        if ended || !steps.take(1 + graph.len() + 2 * graph.pair_count()) {
+        if ended || !steps.take(setup) {
             break;
         }
         let growth = Growth::new(graph, cluster, options, seed.wrapping_add(run));
