@@ -127,7 +127,9 @@ proptest! {
         let mut case = Case::random(seed, 16, 5, FREE);
         let (n, r) = (case.tasks.len(), &mut Random::new(seed));
         // Two tasks with one stream exchange as much as each other.
-        prop_assume!(n != 2);
+        if n == 2 {
+            return Ok(());
+        }
         // All are connected, so that there is no second task without a stream.
         case.streams = (1..n).map(|task| (r.below(task as u64) as usize, task, 0)).collect();
         for _ in 0..n {
