@@ -337,8 +337,12 @@ fn planted_instances_are_solved() {
         Ok(_) => 10_000,
         Err(_) => 400,
     };
-    let (mut solved, mut broken) = (0, 0);
-    for seed in 0..count {
+    // Those that annealing too cold has missed.
+    let hard = [1_647_u64, 2_510, 3_750, 4_441, 4_462, 4_597, 4_679];
+    let seeds = (0..count).chain(hard.into_iter().filter(|&seed| seed >= count));
+    let (mut tried, mut solved, mut broken) = (0, 0, 0);
+    for seed in seeds {
+        tried += 1;
         let r = &mut Random::new(seed);
         let (n, k) = (8 + r.below(50) as usize, 2 + r.below(7) as usize);
         let mut builder = TaskGraphBuilder::new();
@@ -383,9 +387,9 @@ fn planted_instances_are_solved() {
             Err(error) => println!("seed {seed}: {error}"),
         }
     }
-    println!("{solved} of {count} solved, {broken} broken");
+    println!("{solved} of {tried} solved, {broken} broken");
     assert_eq!(broken, 0);
-    assert!(solved * 1_000 >= count * 999, "{solved} of {count}");
+    assert!(solved * 1_000 >= tried * 999, "{solved} of {tried}");
 }
 
 #[test]
