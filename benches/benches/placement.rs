@@ -94,12 +94,10 @@ fn print_case(case: &Case) -> Result<(), Box<dyn Error>> {
     show("round robin (Storm Even)", &|| round_robin(graph, &cluster));
     show("LPT", &|| lpt(graph, &cluster));
     show("R-Storm", &|| rstorm(graph, &cluster));
-    if graph.len() <= 10_000 {
-        for alpha in [0.0, 1.0] {
-            let params = AnielloParams::default().with_alpha(alpha);
-            let name = format!("online, α = {alpha}, γ = 1.1");
-            show(&name, &|| aniello_online(graph, &cluster, params));
-        }
+    for alpha in [0.0, 1.0] {
+        let params = AnielloParams::default().with_alpha(alpha);
+        let name = format!("online, α = {alpha}, γ = 1.1");
+        show(&name, &|| aniello_online(graph, &cluster, params));
     }
     let paper = |seed: u64| {
         schedule(graph, &cluster, &Options::paper().with_seed(seed)).map(|plan| plan.placement)
@@ -122,18 +120,25 @@ fn print_case(case: &Case) -> Result<(), Box<dyn Error>> {
         let part = of.cut_lower_bound as f64 / of.total as f64;
         let bound = of.cut_lower_bound;
         println!("| *lower bound within the cap* | {bound} | {part:.3} | | | | |");
-    }
-    if case.name == "wc8" {
-        paper_figures();
+        if case.name == "wc8" {
+            paper_figures(bound);
+        }
     }
     Ok(())
 }
 
-/// What the paper printed for its own cluster, beside ours.
-fn paper_figures() {
-    println!("| *the paper's default* | 92446 | | | σ 12.66 points | | printed |");
-    println!("| *the paper's online* | 70335 | | | σ 3.47 points | | printed |");
-    println!("| *the paper's TSAW* | 62026 | | | σ 3.26 points | | printed |");
+/// What the paper printed for its own cluster, beside ours, and whether any placement within the
+/// cap comes to it.
+fn paper_figures(bound: i64) {
+    for (name, cut, sigma) in
+        [("default", 92_446, 12.66), ("online", 70_335, 3.47), ("TSAW", 62_026, 3.26)]
+    {
+        let possible = match cut >= bound {
+            true => "printed",
+            false => "printed; under the bound: none within the cap comes to it",
+        };
+        println!("| *the paper's {name}* | {cut} | | | σ {sigma} points | | {possible} |");
+    }
 }
 
 /// Number of tasks, of arcs, nodes, imbalance in millionths; then offsets, targets, CPU, rates;

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("round robin: {percent:.1?} % of CPU");
     println!("             {} tuples/s", traffic(&wc8.graph, &cluster, &standing)?.inter);
 
-    let mut trigger = Trigger::new(20.0, 80)?.with_period(5);
+    let mut trigger = Trigger::new(20.0, 80)?.with_period(5)?;
     let fired = (0..).step_by(5).find_map(|now| match trigger.observe(now, &percent, 1) {
         Ok(Decision::Fire { spread, .. }) => Some((now, spread)),
         _ => None,

@@ -49,7 +49,8 @@ pub enum SeedRule {
     FirstId,
     /// The one that exchanges the most tuples, then the first.
     MaxStrength,
-    /// The best of so many random runs, by cut, then by the earlier run. 0 counts as 1.
+    /// The best of so many random runs, by cut, then by the earlier run; of fewer if the steps
+    /// end before. 0 counts as 1.
     BestOf(u32),
 }
 

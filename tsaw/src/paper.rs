@@ -9,7 +9,11 @@ use crate::{Cluster, Kind, NodeId, Placement, TaskGraph, TaskId};
 /// Runs Algorithm 1 over the live nodes. When the steps end, what is left stays on the last
 /// node, as it does when all nodes are full.
 ///
-/// O((tasks + streams) · log tasks) time and O(tasks + streams) space.
+/// Of several runs each one after the first takes a step for each task, stream and node besides,
+/// as it sets up and measures them; one that the steps end in counts for nothing, as what it has left
+/// on the last node is not cut.
+///
+/// O((tasks + streams) · log tasks + nodes · log nodes) time a run and O(tasks + streams) space.
 pub(crate) fn place(
     graph: &TaskGraph,
     cluster: &Cluster,
@@ -21,21 +25,22 @@ pub(crate) fn place(
         SeedRule::BestOf(runs) => u64::from(runs.max(1)),
         _ => 1,
     };
-    let mut best: Option<(i64, Vec<NodeId>)> = None;
-    for run in 0..runs {
-        if best.is_some() && steps.left() == 0 {
+    let (mut best, mut ended) = Growth::new(graph, cluster, options, seed).run(steps);
+    let mut least = if runs > 1 { cut_of(graph, &best) } else { 0 };
+    let setup = graph.len() + 2 * graph.pair_count() + cluster.nodes().len();
+    for run in 1..runs {
+        if ended || !steps.take(setup) {
             break;
         }
-        let nodes = Growth::new(graph, cluster, options, seed.wrapping_add(run)).run(steps);
-        if runs == 1 {
-            return Placement::new(nodes);
-        }
+        let growth = Growth::new(graph, cluster, options, seed.wrapping_add(run));
+        let (nodes, short) = growth.run(steps);
         let cut = cut_of(graph, &nodes);
-        if best.as_ref().is_none_or(|&(least, _)| cut < least) {
-            best = Some((cut, nodes));
+        if !short && cut < least {
+            (least, best) = (cut, nodes);
         }
+        ended = short;
     }
-    Placement::new(best.map(|(_, nodes)| nodes).unwrap_or_default())
+    Placement::new(best)
 }
 
 fn cut_of(graph: &TaskGraph, nodes: &[NodeId]) -> i64 {
@@ -112,13 +117,11 @@ impl<'a> Growth<'a> {
         }
     }
 
-    fn run(mut self, steps: &mut Steps) -> Vec<NodeId> {
-        for position in 0..self.order.len().saturating_sub(1) {
-            if !self.fill(position, steps) {
-                break;
-            }
-        }
-        self.nodes
+    /// The node of each task, and whether the steps have ended before all nodes were filled.
+    fn run(mut self, steps: &mut Steps) -> (Vec<NodeId>, bool) {
+        let mut built = 0..self.order.len().saturating_sub(1);
+        let ended = built.any(|position| !self.fill(position, steps));
+        (self.nodes, ended)
     }
 
     /// Steps 2 to 5 for one node. False if the steps have ended.

@@ -192,18 +192,22 @@ impl Work<'_> {
     }
 
     /// Improves the standing placement, and goes over to the fresh one if that is better and
-    /// within the budget; from there again, until nothing changes.
+    /// within the budget; from there again, until nothing changes or the budget holds it back.
     fn settle(&mut self, model: &Model<'_>, fresh: State) -> State {
-        let unbounded = Budget { max_moves: None, max_bytes: None, ..self.options.budget };
+        let (graph, budget) = (self.graph, self.options.budget);
         let mut standing = self.standing.clone();
         let mut result = self.once(model, &standing, &fresh);
-        while self.options.budget == unbounded && self.steps.left() > 0 {
-            let next = model.placement(&result.place);
-            if next == standing {
+        while self.steps.left() > 0 {
+            let reached = model.placement(&result.place);
+            if reached == standing {
                 break;
             }
-            standing = next;
-            result = self.once(model, &standing, &fresh);
+            let next = self.once(model, &reached, &fresh);
+            // The budget counts from where the tasks stand in truth.
+            if !within(graph, self.standing, &model.placement(&next.place), &budget) {
+                break;
+            }
+            (standing, result) = (reached, next);
         }
         result
     }

@@ -35,8 +35,11 @@ pub enum TriggerError {
     /// ε or the release level is no number from 0 on, or the release level is over ε.
     #[error("levels need 0 <= release <= epsilon, both finite")]
     Levels,
-    /// A load is no finite number.
-    #[error("the load of node {0} is no finite number")]
+    /// A period without length: every sample would come after a gap, and it would never fire.
+    #[error("the period between samples must be longer than 0")]
+    Period,
+    /// A load is no finite number from 0 on. The sample is ignored.
+    #[error("the load of node {0} is no finite number from 0 on: drop the sample")]
     Load(usize),
     /// A sample from before the last one. It is ignored.
     #[error("a sample of time {now} after one of time {last}")]
@@ -57,7 +60,7 @@ pub enum TriggerError {
 /// ```
 /// use tsaw::{Decision, Trigger};
 ///
-/// let mut trigger = Trigger::new(20.0, 80)?.with_period(5).with_cooldown(300);
+/// let mut trigger = Trigger::new(20.0, 80)?.with_period(5)?.with_cooldown(300);
 /// for now in (0..80).step_by(5) {
 ///     assert_eq!(trigger.observe(now, &[75.0, 40.0], 1)?, Decision::Hold { above_for: now });
 /// }
@@ -122,9 +125,15 @@ impl Trigger {
     }
 
     /// Expects a sample every `period`, and starts the clock anew after a gap of over two.
-    #[must_use]
-    pub fn with_period(self, period: u64) -> Self {
-        Self { period: Some(period), ..self }
+    ///
+    /// # Errors
+    ///
+    /// [`TriggerError::Period`] for 0.
+    pub fn with_period(self, period: u64) -> Result<Self, TriggerError> {
+        if period == 0 {
+            return Err(TriggerError::Period);
+        }
+        Ok(Self { period: Some(period), ..self })
     }
 
     /// Takes a sample: the time, the loads of the live nodes, and a number that changes when the
@@ -135,14 +144,15 @@ impl Trigger {
     ///
     /// # Errors
     ///
-    /// A load that is no finite number, or a sample older than the last: the sample is ignored.
+    /// A load that is no finite number from 0 on, or a sample older than the last: the sample is
+    /// ignored.
     pub fn observe(
         &mut self,
         now: u64,
         loads: &[f64],
         members: u64,
     ) -> Result<Decision, TriggerError> {
-        if let Some(wrong) = loads.iter().position(|load| !load.is_finite()) {
+        if let Some(wrong) = loads.iter().position(|load| !(0.0..=f64::MAX).contains(load)) {
             return Err(TriggerError::Load(wrong));
         }
         if let Some(last) = self.last.filter(|&last| now < last) {

@@ -35,7 +35,7 @@ impl NetBenefit {
 ///
 /// # Errors
 ///
-/// A time that is no finite number from 0 on.
+/// A time that is no finite number from 0 on, or so long that a sum of tuples is no finite number.
 pub fn worth_it(plan: &Plan, horizon_s: f64, pause_s: f64) -> Result<NetBenefit, BuildError> {
     for (what, time) in [("horizon_s", horizon_s), ("pause_s", pause_s)] {
         if !(time.is_finite() && time >= 0.0) {
@@ -56,5 +56,11 @@ pub fn worth_it(plan: &Plan, horizon_s: f64, pause_s: f64) -> Result<NetBenefit,
     let saved = (cost_before - certificate.cost_after) as f64 * horizon_s;
     let relieved = (held_back(load_before.peak) - held_back(certificate.load.peak)) * horizon_s;
     let paused = total * pause_s;
-    Ok(NetBenefit { saved, relieved, paused, net: saved + relieved - paused })
+    let net = saved + relieved - paused;
+    // What is infinite can't be weighed: two infinities give no number.
+    let too_long = [("horizon_s", saved + relieved), ("pause_s", paused), ("horizon_s", net)];
+    match too_long.into_iter().find(|(_, tuples)| !tuples.is_finite()) {
+        Some((what, _)) => Err(BuildError::Parameter { what, why: "is too long for the rates" }),
+        None => Ok(NetBenefit { saved, relieved, paused, net }),
+    }
 }

@@ -121,6 +121,9 @@ fn odd_parameters_are_refused() {
     for odd in [
         usual.with_alpha(f64::NAN),
         usual.with_alpha(1.5),
+        usual.with_beta(-0.1),
+        usual.with_beta(f64::NAN),
+        usual.with_delta(1.1),
         usual.with_gamma(0.9),
         usual.with_gamma(f64::INFINITY),
         usual.with_slots(0, 1),

@@ -67,9 +67,9 @@ fn b2_a_path_of_three_on_two_nodes_keeps_the_cap() {
 fn b3_star_on_twelve_nodes_is_refused_at_three_percent_and_kept_at_ten() {
     let star = instances::star().unwrap();
     let refused = plan(&star.graph, &star.cluster(0.03).unwrap()).unwrap_err();
-    let refused_for_good =
-        matches!(refused, ScheduleError::Infeasible { .. } | ScheduleError::NotFound { .. });
-    assert!(refused_for_good, "{refused}");
+    // No bound proves it, only a complete search: 110 of 109 on one node at least.
+    let ScheduleError::NotFound { best_excess, bound } = refused else { panic!("{refused}") };
+    assert!(best_excess.cpu > 0 && bound.load() <= 110, "{best_excess:?} {bound}");
     let kept = plan(&star.graph, &star.cluster(0.10).unwrap()).unwrap();
     assert!(kept.certificate.load.largest <= 117 && kept.certificate.cut_after > 0);
 }

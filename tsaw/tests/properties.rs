@@ -101,14 +101,14 @@ proptest! {
     }
 
     #[test]
-    fn rates_times_a_thousand_give_the_same_placement(seed in any::<u64>()) {
+    fn rates_times_a_constant_give_the_same_placement(seed in any::<u64>(), times in 2_u32..2_000) {
         let case = Case::random(seed, 30, 6, ALL);
         let mut scaled = case.clone();
         for stream in &mut scaled.streams {
-            stream.2 *= 1_000;
+            stream.2 *= i64::from(times);
         }
         for node in &mut scaled.nodes {
-            node.bandwidth = node.bandwidth.map(|limit| limit * 1_000);
+            node.bandwidth = node.bandwidth.map(|limit| limit * u64::from(times));
         }
         for options in [Options::paper().with_seed(seed), Options::default().with_steps(50_000)] {
             let place = |case: &Case| {
@@ -219,12 +219,18 @@ proptest! {
         }
     }
 
+    /// Without a budget, and with one that holds nothing back, which is the same.
     #[test]
     fn rescheduling_what_was_rescheduled_moves_nothing(seed in any::<u64>(), price in 0_u64..40) {
         let case = Case::random(seed, 14, 4, ALL);
         let (graph, cluster) = (case.graph(), case.cluster());
         let standing = case.placement(&any_place(&case, &mut Random::new(seed)));
         let options = Options::default().with_min_gain_per_move(price).with_steps(120_000);
+        let wide = options.with_max_moves(u64::MAX).with_max_bytes(1_400);
+        prop_assert_eq!(
+            reschedule(&graph, &cluster, &standing, &options),
+            reschedule(&graph, &cluster, &standing, &wide)
+        );
         if let Ok(plan) = reschedule(&graph, &cluster, &standing, &options) {
             let again = reschedule(&graph, &cluster, &plan.placement, &options).unwrap();
             prop_assert_eq!(again.certificate.moves, vec![]);
@@ -331,8 +337,12 @@ fn planted_instances_are_solved() {
         Ok(_) => 10_000,
         Err(_) => 400,
     };
-    let (mut solved, mut broken) = (0, 0);
-    for seed in 0..count {
+    // Those that annealing too cold has missed.
+    let hard = [1_647_u64, 2_510, 3_750, 4_441, 4_462, 4_597, 4_679];
+    let seeds = (0..count).chain(hard.into_iter().filter(|&seed| seed >= count));
+    let (mut tried, mut solved, mut broken) = (0, 0, 0);
+    for seed in seeds {
+        tried += 1;
         let r = &mut Random::new(seed);
         let (n, k) = (8 + r.below(50) as usize, 2 + r.below(7) as usize);
         let mut builder = TaskGraphBuilder::new();
@@ -377,9 +387,9 @@ fn planted_instances_are_solved() {
             Err(error) => println!("seed {seed}: {error}"),
         }
     }
-    println!("{solved} of {count} solved, {broken} broken");
+    println!("{solved} of {tried} solved, {broken} broken");
     assert_eq!(broken, 0);
-    assert!(solved * 1_000 >= count * 999, "{solved} of {count}");
+    assert!(solved * 1_000 >= tried * 999, "{solved} of {tried}");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn one_sample_at_epsilon_starts_the_clock_anew() {
 
 #[test]
 fn a_gap_of_over_two_periods_starts_the_clock_anew() {
-    let mut trigger = Trigger::new(20.0, 10).unwrap().with_period(5);
+    let mut trigger = Trigger::new(20.0, 10).unwrap().with_period(5).unwrap();
     trigger.observe(0, &FAR, 1).unwrap();
     assert_eq!(trigger.observe(11, &FAR, 1), Ok(Decision::Hold { above_for: 0 }));
     assert!(matches!(trigger.observe(21, &FAR, 1), Ok(Decision::Fire { .. })));
@@ -67,9 +67,13 @@ fn odd_levels_and_samples_are_refused_and_change_nothing() {
     for level in [-1.0, 21.0, f64::NAN] {
         assert_eq!(trigger.clone().with_release(level).unwrap_err(), TriggerError::Levels);
     }
+    assert_eq!(trigger.clone().with_period(0).unwrap_err(), TriggerError::Period);
     let mut trigger = trigger;
     trigger.observe(5, &FAR, 1).unwrap();
-    assert_eq!(trigger.observe(6, &[1.0, f64::NAN], 9), Err(TriggerError::Load(1)));
+    // Of two loads from 0 on the spread is finite.
+    for odd in [f64::NAN, f64::INFINITY, -1.0] {
+        assert_eq!(trigger.observe(6, &[1.0, odd], 9), Err(TriggerError::Load(1)));
+    }
     assert_eq!(trigger.observe(4, &FAR, 9), Err(TriggerError::Backwards { now: 4, last: 5 }));
     assert!(matches!(trigger.observe(15, &FAR, 1), Ok(Decision::Fire { .. })));
     assert_eq!(trigger.observe(16, &[], 1), Ok(Decision::Hold { above_for: 0 }));
@@ -88,7 +92,8 @@ fn the_gate_weighs_what_is_saved_against_the_pause() {
     assert!(long.is_worth_it() && !worth_it(&plan, 1.0, 5.0).unwrap().is_worth_it());
     let fresh = schedule(&processing.graph, &cluster, &Options::default()).unwrap();
     assert_eq!(worth_it(&fresh, 600.0, 0.0).unwrap().net, 0.0);
-    for odd in [-1.0, f64::NAN, f64::INFINITY] {
+    // Finite, but the tuples of so long a time are not: infinity less infinity is no answer.
+    for odd in [-1.0, f64::NAN, f64::INFINITY, f64::MAX] {
         assert!(matches!(worth_it(&plan, odd, 1.0), Err(BuildError::Parameter { .. })));
         assert!(matches!(worth_it(&plan, 1.0, odd), Err(BuildError::Parameter { .. })));
     }

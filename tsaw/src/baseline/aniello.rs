@@ -45,6 +45,18 @@ impl AnielloParams {
         Self { alpha, ..self }
     }
 
+    /// With that β.
+    #[must_use]
+    pub fn with_beta(self, beta: f64) -> Self {
+        Self { beta, ..self }
+    }
+
+    /// With that δ.
+    #[must_use]
+    pub fn with_delta(self, delta: f64) -> Self {
+        Self { delta, ..self }
+    }
+
     /// With that γ.
     #[must_use]
     pub fn with_gamma(self, gamma: f64) -> Self {

@@ -79,6 +79,11 @@ fn refute_spread(graph: &TaskGraph, allowed: &Allowed) -> Result<(), ScheduleErr
         let mut sets: Vec<u32> = leaders.iter().map(|&task| allowed.set[task as usize]).collect();
         sets.sort_unstable();
         sets.dedup();
+        // Many groups on many nodes: those of all sets are counted only if no set is enough.
+        let enough = |&set: &u32| limit * allowed.sets[set as usize].len() as u64;
+        if sets.iter().map(enough).max() >= Some(leaders.len() as u64) {
+            continue;
+        }
         let mut nodes: Vec<NodeId> =
             sets.iter().flat_map(|&set| allowed.sets[set as usize].iter().copied()).collect();
         nodes.sort_unstable();

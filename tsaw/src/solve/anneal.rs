@@ -141,17 +141,21 @@ impl<'m, 'g> Annealing<'m, 'g> {
         cost as f64 + self.penalty * excess as f64 <= threshold
     }
 
-    /// By how much the cost rises if the unit moves.
+    /// By how much the cost rises if the unit moves. O(1) at flat distance, else in the streams of
+    /// the unit or in the nodes, whichever are fewer.
     fn cost_change(&self, unit: usize, from: usize, to: usize) -> i64 {
         let model = self.model;
         let row = &self.links[unit * model.nodes()..][..model.nodes()];
         if model.is_flat() {
             return row[from] - row[to];
         }
-        let step = |(node, rate): (usize, &i64)| {
-            rate * (model.distance(to, node) - model.distance(from, node))
-        };
-        row.iter().enumerate().map(step).sum()
+        let step =
+            |node: usize, rate: i64| rate * (model.distance(to, node) - model.distance(from, node));
+        if model.row_len(unit) < row.len() {
+            let streams = model.row(unit);
+            return streams.map(|(other, rate)| step(self.state.place[other] as usize, rate)).sum();
+        }
+        row.iter().enumerate().map(|(node, &rate)| step(node, rate)).sum()
     }
 
     /// Books a unit from one node to another; `moved` of its rate is to a unit that has just gone

@@ -39,8 +39,10 @@ pub(super) fn attempt(model: &Model<'_>, rng: &mut SplitMix64, steps: &mut Steps
             exact::Outcome::OutOfSteps => {}
         }
         if model.units() * model.nodes() <= anneal::TABLE {
-            // So strict that the cost is no matter, and warm enough for a part of a unit.
-            let schedule = anneal::Schedule { trials: ATTEMPT / 4, heat: 3e2, strictness: 1e3 };
+            // So strict that the cost is no matter, and so warm that up to about half of a unit's
+            // mean load may be over at first: with a third of that, one in 800 instances with two
+            // tight resources is missed.
+            let schedule = anneal::Schedule { trials: ATTEMPT / 4, heat: 1e3, strictness: 1e3 };
             for _ in 0..3 {
                 let found = anneal::anneal(model, &best, schedule, rng, steps);
                 if found.excess(model) < best.excess(model) {

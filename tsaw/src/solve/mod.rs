@@ -12,6 +12,7 @@ mod search;
 mod state;
 mod swaps;
 mod toll;
+mod waiting;
 
 pub(crate) use growth::complete;
 pub(crate) use model::{Model, NOWHERE};

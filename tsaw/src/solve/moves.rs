@@ -2,6 +2,7 @@
 
 use super::Search;
 use super::state::Delta;
+use super::waiting::Waiting;
 
 /// Moves units, each to the node that is best for it, until none is better elsewhere or the
 /// steps end. Better is less excess, then less cost, then, if `even` is set, evener loads.
@@ -9,31 +10,24 @@ use super::state::Delta;
 /// Each move makes (excess, cost, loads sorted downwards) smaller, so this ends.
 pub(super) fn descend(search: &mut Search<'_, '_>, even: bool) -> bool {
     let model = search.model;
-    let mut waiting = vec![true; model.units()];
-    let mut any = false;
-    loop {
-        let mut changed = false;
-        for unit in 0..model.units() {
-            if !std::mem::take(&mut waiting[unit]) {
-                continue;
+    let mut waiting = Waiting::all(model.units());
+    let (mut any, mut from) = (false, 0);
+    while let Some(unit) = waiting.take(from) {
+        from = unit + 1;
+        let Some(to) = best_move(search, unit, even) else {
+            if search.steps.left() == 0 {
+                return any;
             }
-            let Some(to) = best_move(search, unit, even) else {
-                if search.steps.left() == 0 {
-                    return any;
-                }
-                continue;
-            };
-            search.apply(unit, to);
-            (changed, any) = (true, true);
-            waiting[unit] = true;
-            for (other, _) in model.row(unit) {
-                waiting[other] = true;
-            }
-        }
-        if !changed {
-            return any;
+            continue;
+        };
+        search.apply(unit, to);
+        any = true;
+        waiting.insert(unit);
+        for (other, _) in model.row(unit) {
+            waiting.insert(other);
         }
     }
+    any
 }
 
 /// The best node for a unit if that is better than where it is. Leaves the unit's links.

@@ -3,7 +3,7 @@
 use super::model::Model;
 use crate::{Placement, TaskGraph};
 
-/// Where the tasks of a unit are now: node, how many, bytes of their state.
+/// Where the tasks of a unit are now, by node: how many, bytes of their state.
 type Home = Vec<(u32, i64, i64)>;
 
 #[derive(Clone, Debug)]
@@ -33,16 +33,20 @@ impl Toll {
         let mut size = vec![(0, 0); model.units()];
         for ((task, &unit), &at) in graph.tasks.iter().zip(model.unit_of()).zip(standing.nodes()) {
             let (node, bytes) = (model.number(at), task.state_bytes.cast_signed());
-            let home = &mut homes[unit as usize];
-            match home.iter_mut().find(|(other, _, _)| *other == node) {
-                Some((_, count, sum)) => {
-                    *count += 1;
-                    *sum += bytes;
-                }
-                None => home.push((node, 1, bytes)),
-            }
+            homes[unit as usize].push((node, 1, bytes));
             size[unit as usize].0 += 1;
             size[unit as usize].1 += bytes;
+        }
+        // A large group may stand on as many nodes: sorted, so that none is looked for in a row.
+        for home in homes.iter_mut().filter(|home| home.len() > 1) {
+            home.sort_unstable();
+            home.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                if same {
+                    (kept.1, kept.2) = (kept.1 + next.1, kept.2 + next.2);
+                }
+                same
+            });
         }
         let limit = |limit: Option<u64>| {
             limit.map_or(i64::MAX, |limit| limit.min(i64::MAX.unsigned_abs()).cast_signed())
@@ -90,8 +94,11 @@ impl Toll {
     /// Tasks and bytes of a unit that have moved if it is on `node`.
     fn away(&self, unit: usize, node: u32) -> (i64, i64) {
         let (count, bytes) = self.size[unit];
-        let at_home = self.homes[unit].iter().find(|(home, _, _)| *home == node);
-        at_home.map_or((count, bytes), |(_, at, of)| (count - at, bytes - of))
+        let homes = &self.homes[unit];
+        match homes.binary_search_by_key(&node, |&(home, _, _)| home) {
+            Ok(at) => (count - homes[at].1, bytes - homes[at].2),
+            Err(_) => (count, bytes),
+        }
     }
 
     /// How many moves more it takes; `None` if that takes more than the budget has.

@@ -265,3 +265,36 @@ fn stage(producers: &[u64], consumers: &[(u128, u128)], cap: u64, nodes: u64) ->
     }
     u64::try_from(total - inside).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BuildError, Kind, Node, TaskGraphBuilder};
+
+    /// One set for all live nodes, one for those with a source, one for each different pin: what
+    /// is kept grows with the pins, and not with tasks times nodes.
+    #[test]
+    fn equal_sets_of_nodes_are_kept_once() -> Result<(), BuildError> {
+        let mut builder = TaskGraphBuilder::new();
+        let component = builder.component("c", Kind::Spout);
+        for _ in 0..1_000 {
+            let task = builder.task(component, 1);
+            builder.needs_source(task);
+        }
+        let graph = builder.build()?;
+        let mut nodes = vec![Node::new(9).with_source(); 100];
+        nodes.extend(vec![Node::new(9); 100]);
+        let mut cluster = Cluster::new(nodes)?;
+        let kept = |cluster: &Cluster| -> (usize, usize) {
+            let sets = Groups::of(&graph, cluster).sets;
+            (sets.len(), sets.iter().map(Nodes::len).sum())
+        };
+        assert_eq!(kept(&cluster), (2, 300));
+        for task in 0..1_000 {
+            cluster = cluster.with_pin(TaskId(task), &[NodeId(task % 10), NodeId(150)])?;
+        }
+        // A pin to one node with a source and one without leaves the first.
+        assert_eq!(kept(&cluster), (12, 310));
+        Ok(())
+    }
+}
