@@ -1,6 +1,8 @@
 //! All small inputs: every stream of up to five records in twelve cells, under every window of size
 //! and slide up to five and every phase, by every kernel.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{every_kernel, special_kernels};

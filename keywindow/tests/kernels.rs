@@ -1,5 +1,7 @@
 //! The kernels alone: against recalculation, and their bounds by counting merges.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::cell::Cell;
@@ -117,7 +119,7 @@ fn walk<A: Aggregate<In = u32>, Q: Kernel<A, ()>>(agg: &A, mut each: impl FnMut(
 fn sawtooth_and_swing_give_what_a_sum_of_numbers_gives() {
     let sum = Sum::<u32>::new();
     let right = |length: usize, number: u32| -> i64 {
-        (0..length as i64).map(|back| i64::from(number) - 1 - back).sum()
+        (0..i64::try_from(length).unwrap()).map(|back| i64::from(number) - 1 - back).sum()
     };
     walk::<_, TwoStacks<_, ()>>(&sum, |kernel, number| {
         let length = Kernel::<Sum<u32>, ()>::len(kernel);
@@ -275,9 +277,9 @@ fn t14_a_window_of_a_hundred_by_every_kernel() {
         }
     }
     let sum = Sum::<u32>::new();
-    check::<_, TwoStacks<_, ()>>(&sum, 1_000_000, |x| x as i64);
-    check::<_, Daba<_, ()>>(&sum, 1_000_000, |x| x as i64);
-    check::<_, SubtractOnEvict<_, ()>>(&sum, 1_000_000, |x| x as i64);
+    check::<_, TwoStacks<_, ()>>(&sum, 1_000_000, u64::cast_signed);
+    check::<_, Daba<_, ()>>(&sum, 1_000_000, u64::cast_signed);
+    check::<_, SubtractOnEvict<_, ()>>(&sum, 1_000_000, u64::cast_signed);
     let max = Max::<u64>::new();
     check::<_, TwoStacks<_, ()>>(&max, 1_000_000, Some);
     check::<_, Daba<_, ()>>(&max, 1_000_000, Some);

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 use keywindow::aggregates::Sum;
-use keywindow::kernel::{Daba, Few, Kernel, SubtractOnEvict, TwoStacks};
+use keywindow::kernel::{Daba, Few, Kernel, SubtractOnEvict};
 use keywindow::{KeyWindows, Tick, WindowSpec};
 
 use crate::streams::Row;
@@ -33,7 +33,6 @@ pub trait Contender {
 pub type TwoStacksOfFew = Few<i64>;
 pub type DabaOfFew = Few<i64, Tick, Daba<i64>>;
 pub type SubtractOfFew = Few<i64, Tick, SubtractOnEvict<i64>>;
-pub type TwoStacksAlone = TwoStacks<i64>;
 
 pub struct Ours<Q> {
     windows: KeyWindows<u32, Sum<i32>, Q>,

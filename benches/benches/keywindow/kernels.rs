@@ -87,7 +87,7 @@ fn run_size(n: usize) {
     let sum = Sum::<i32>::new;
     let max = Max::<i64>::new;
     let mut all: Vec<(&str, Box<dyn Window>)> = vec![
-        ("deque and running sum", Box::new(Floor(vec![1; n].into(), n as i64))),
+        ("deque and running sum", Box::new(Floor(vec![1; n].into(), i64::try_from(n).unwrap()))),
         ("sum: two stacks", ours::<_, TwoStacks<_, ()>>(sum(), n)),
         ("sum: DABA", ours::<_, Daba<_, ()>>(sum(), n)),
         ("sum: subtract", ours::<_, SubtractOnEvict<_, ()>>(sum(), n)),
@@ -99,7 +99,7 @@ fn run_size(n: usize) {
     let values: Vec<i64> = (0..STEPS.max(2 * n))
         .map(|_| {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (random >> 44) as i64
+            (random >> 44).cast_signed()
         })
         .collect();
     let mut nanos = vec![Vec::new(); all.len()];

@@ -66,7 +66,7 @@ impl Dense {
 
 impl Contender for Dense {
     fn push(&mut self, rows: &[Row]) {
-        let windows = (self.size / self.slide) as usize;
+        let windows = usize::try_from(self.size / self.slide).unwrap();
         for &(key, time, x) in rows {
             while self.next <= time {
                 let told = &mut self.told;

@@ -47,7 +47,7 @@ impl Stream {
                 };
                 // Ranks in no order of memory.
                 let key = (rank as u32).wrapping_mul(0x9e37_79b1);
-                let time = (self.number * 1_000 / self.rate) as i64;
+                let time = (self.number * 1_000 / self.rate).cast_signed();
                 self.number += 1;
                 (key, time, (random & 1_023) as i32)
             })

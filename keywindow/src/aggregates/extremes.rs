@@ -77,9 +77,13 @@ macro_rules! one_record {
             }
             #[inline]
             fn merge(&self, older: &Option<T>, newer: &Option<T>) -> Option<T> {
-                match Self::newer(older.as_ref(), newer.as_ref()) {
-                    true => newer.clone(),
-                    false => older.clone(),
+                let prefer: fn(&T, &T) -> bool = $newer;
+                match (older, newer) {
+                    (Some(older), Some(newer)) => {
+                        Some(if prefer(older, newer) { newer.clone() } else { older.clone() })
+                    }
+                    (Some(_), None) => older.clone(),
+                    (None, _) => newer.clone(),
                 }
             }
             fn get(&self, acc: &Option<T>) -> Option<T> {

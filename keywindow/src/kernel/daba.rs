@@ -1,8 +1,10 @@
 //! De-amortised bankers' aggregator, lite.
 
-use alloc::collections::VecDeque;
+use core::hint::black_box;
+use core::mem;
 
-use super::{Kernel, ring};
+use super::Kernel;
+use super::masked::Masked;
 use crate::{Aggregate, Tick};
 
 /// DABA Lite: at most three merges a push, two a pop and one a query, whatever the window held.
@@ -25,60 +27,60 @@ use crate::{Aggregate, Tick};
 /// used up and it takes their place.
 #[derive(Clone, Debug)]
 pub struct Daba<Acc, T = Tick> {
-    elements: VecDeque<(T, Acc)>,
-    left: usize,
-    right: usize,
-    gathered: usize,
-    front: usize,
+    elements: Masked<(T, Acc)>,
+    /// Where the lists end, numbered from the first element ever.
+    left: u64,
+    right: u64,
+    gathered: u64,
+    front: u64,
     from_right: Acc,
     back: Acc,
 }
 
-impl<Acc: Clone, T: Copy> Daba<Acc, T> {
+impl<Acc: Clone, T: Copy + Default> Daba<Acc, T> {
     #[inline]
     fn step<A: Aggregate<Acc = Acc>>(&mut self, agg: &A) {
-        let len = self.elements.len();
-        if self.front == 0 {
-            // At most one element is left, and alone it is the front.
-            (self.left, self.right, self.gathered, self.front) = (len, len, len, len);
-            self.back = agg.create();
-            return;
-        }
         if self.left == self.front {
-            // The whole front is done: it becomes the left list, and the back the right one.
-            (self.left, self.right, self.gathered) = (0, self.front, len);
-            self.front = len;
-            self.from_right = core::mem::replace(&mut self.back, agg.create());
+            self.turn(agg);
         }
         if self.left == self.right {
             // The lists are used up, and what is gathered is done, one by one.
-            self.left += 1;
-            self.right += 1;
-            self.gathered += 1;
+            if self.left < self.front {
+                self.left += 1;
+                self.right += 1;
+                self.gathered += 1;
+            }
             return;
         }
-        if let Some((_, acc)) = self.elements.get_mut(self.left) {
-            *acc = agg.merge(acc, &self.from_right);
-        }
+        let done = &mut self.elements.at_mut(self.left).1;
+        *done = agg.merge(done, &self.from_right);
         self.left += 1;
         self.gathered -= 1;
         if self.gathered + 1 < self.front {
-            let merged =
-                match (self.elements.get(self.gathered), self.elements.get(self.gathered + 1)) {
-                    (Some((_, acc)), Some((_, later))) => agg.merge(acc, later),
-                    _ => return,
-                };
-            if let Some((_, acc)) = self.elements.get_mut(self.gathered) {
-                *acc = merged;
-            }
+            let later = &self.elements.at(self.gathered + 1).1;
+            let merged = agg.merge(&self.elements.at(self.gathered).1, later);
+            self.elements.at_mut(self.gathered).1 = merged;
         }
+    }
+
+    /// The whole front is done: it becomes the left list, and the back the right one.
+    #[inline(never)]
+    fn turn<A: Aggregate<Acc = Acc>>(&mut self, agg: &A) {
+        let (start, end) = (self.elements.start(), self.elements.end());
+        self.from_right = mem::replace(&mut self.back, agg.create());
+        if self.front == start {
+            // There is at most one element, and alone it is the front, and done.
+            (self.left, self.right, self.gathered, self.front) = (end, end, end, end);
+            return;
+        }
+        (self.left, self.right, self.gathered, self.front) = (start, self.front, end, end);
     }
 }
 
-impl<A: Aggregate, T: Copy> Kernel<A, T> for Daba<A::Acc, T> {
+impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for Daba<A::Acc, T> {
     fn new(agg: &A) -> Self {
         Self {
-            elements: VecDeque::new(),
+            elements: Masked::new(),
             left: 0,
             right: 0,
             gathered: 0,
@@ -90,36 +92,30 @@ impl<A: Aggregate, T: Copy> Kernel<A, T> for Daba<A::Acc, T> {
 
     #[inline]
     fn push(&mut self, agg: &A, tag: T, acc: A::Acc) {
-        self.back = match self.elements.len() == self.front {
+        self.back = match self.elements.end() == self.front {
             true => acc.clone(),
             false => agg.merge(&self.back, &acc),
         };
-        ring::push(&mut self.elements, (tag, acc));
+        self.elements.push((tag, acc), || (T::default(), agg.create()));
         self.step(agg);
     }
 
     #[inline]
     fn pop(&mut self, agg: &A) -> Option<T> {
-        let (tag, _) = self.elements.pop_front()?;
-        // The first list always has an element, and it has just lost one.
-        self.left -= 1;
-        self.right -= 1;
-        self.gathered -= 1;
-        self.front -= 1;
+        let (tag, _) = self.elements.pop(|| (T::default(), agg.create()))?;
         self.step(agg);
-        ring::shrink(&mut self.elements);
         Some(tag)
     }
 
     #[inline]
     fn oldest(&self) -> Option<T> {
-        self.elements.front().map(|&(tag, _)| tag)
+        self.elements.first().map(|&(tag, _)| tag)
     }
 
     #[inline]
     fn query(&self, agg: &A) -> A::Acc {
-        match self.elements.front() {
-            Some((_, front)) => match self.front < self.elements.len() {
+        match self.elements.first() {
+            Some((_, front)) => match self.front < self.elements.end() {
                 true => agg.merge(front, &self.back),
                 false => front.clone(),
             },
@@ -132,7 +128,12 @@ impl<A: Aggregate, T: Copy> Kernel<A, T> for Daba<A::Acc, T> {
         self.elements.len()
     }
 
+    #[inline]
+    fn touch(&self) {
+        black_box(self.elements.first().map(|&(tag, _)| tag));
+    }
+
     fn heap_bytes(&self) -> usize {
-        ring::heap_bytes(&self.elements)
+        self.elements.heap_bytes()
     }
 }

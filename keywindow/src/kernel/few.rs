@@ -8,7 +8,7 @@ use crate::{Aggregate, Tick};
 /// Up to N elements in place, merged anew for each query; more of them in another kernel, until that
 /// one is empty again. Where most keys are sparse, most keys have no heap.
 #[derive(Clone, Debug)]
-pub struct Few<Acc, T = Tick, Q = TwoStacks<Acc, T>, const N: usize = 2> {
+pub struct Few<Acc, T = Tick, Q = TwoStacks<Acc, T>, const N: usize = 3> {
     tier: Tier<Acc, T, Q, N>,
 }
 
@@ -110,6 +110,13 @@ where
         match &self.tier {
             Tier::Many(kernel) => kernel.len(),
             Tier::Few { len, .. } => *len as usize,
+        }
+    }
+
+    #[inline]
+    fn touch(&self) {
+        if let Tier::Many(kernel) = &self.tier {
+            kernel.touch();
         }
     }
 

@@ -29,6 +29,7 @@
 
 mod daba;
 mod few;
+mod masked;
 mod monotone;
 mod recalculate;
 mod ring;
@@ -49,7 +50,7 @@ use crate::Aggregate;
 /// Each element bears a tag, here the [`Tick`](crate::Tick) at which it leaves; `()` for none. The
 /// aggregate comes with each call, so that a million queues need not hold a million of them; it
 /// must be the same, or an equal one, in all calls.
-pub trait Kernel<A: Aggregate, T: Copy = ()> {
+pub trait Kernel<A: Aggregate, T: Copy + Default = ()> {
     /// An empty queue.
     fn new(agg: &A) -> Self;
     /// Adds the newest element.
@@ -66,6 +67,9 @@ pub trait Kernel<A: Aggregate, T: Copy = ()> {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+    /// Reads what the next `pop` will read, so that a caller with many queues can have their waits
+    /// for memory side by side.
+    fn touch(&self) {}
     /// Bytes on the heap, without those that the partial results may have there.
     fn heap_bytes(&self) -> usize;
 }

@@ -18,7 +18,7 @@ pub struct Monotone<Acc, T = Tick> {
     popped: u64,
 }
 
-impl<A: Selective, T: Copy> Kernel<A, T> for Monotone<A::Acc, T> {
+impl<A: Selective, T: Copy + Default> Kernel<A, T> for Monotone<A::Acc, T> {
     fn new(_: &A) -> Self {
         Self { tags: VecDeque::new(), candidates: VecDeque::new(), popped: 0 }
     }

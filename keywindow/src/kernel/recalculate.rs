@@ -11,7 +11,7 @@ pub struct Recalculate<Acc, T = Tick> {
     elements: VecDeque<(T, Acc)>,
 }
 
-impl<A: Aggregate, T: Copy> Kernel<A, T> for Recalculate<A::Acc, T> {
+impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for Recalculate<A::Acc, T> {
     fn new(_: &A) -> Self {
         Self { elements: VecDeque::new() }
     }

@@ -12,7 +12,7 @@ pub struct SubtractOnEvict<Acc, T = Tick> {
     whole: Acc,
 }
 
-impl<A: Invertible, T: Copy> Kernel<A, T> for SubtractOnEvict<A::Acc, T> {
+impl<A: Invertible, T: Copy + Default> Kernel<A, T> for SubtractOnEvict<A::Acc, T> {
     fn new(agg: &A) -> Self {
         Self { elements: VecDeque::new(), whole: agg.create() }
     }

@@ -25,6 +25,11 @@ use wheel::Wheel;
 /// No entry of the list of what waits.
 const NONE: u32 = u32::MAX;
 
+/// Entries of lists for which room is kept where there is no key.
+const ROOM: usize = 64;
+/// Keys that are brought near before the first of them is visited.
+const AHEAD: usize = 16;
+
 /// The sliding windows of many keys, in order of time.
 ///
 /// Each key has a [`KeyWindow`](crate::KeyWindow)'s worth of slices, and is forgotten as its last
@@ -94,6 +99,14 @@ struct Waiting<Acc> {
     leave: Tick,
     /// `None` once it has entered.
     acc: Option<Acc>,
+}
+
+/// Brings a key near that is visited soon.
+#[inline]
+fn touch<A: Aggregate, K, Q: Kernel<A, Tick>>(keys: &Slab<Key<K, Q>>, id: u32) {
+    if let Some(key) = keys.get(id) {
+        key.slices.touch();
+    }
 }
 
 impl<K: Hash + Eq, A: Aggregate> KeyWindows<K, A> {
@@ -271,12 +284,17 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
         // First off the wheel, since keys that a record enters are put on it anew.
         let mut due = mem::take(&mut self.due);
         if self.wheel.next() == Some(tick) {
-            self.wheel.take(tick, &mut due);
+            let keys = &self.keys;
+            self.wheel.take(tick, &mut due, |id| touch::<A, _, _>(keys, id));
         }
         if self.enter == tick {
             self.enter = NEVER;
             let mut waiting = mem::take(&mut self.waiting);
             for i in 0..waiting.len() {
+                if i % AHEAD == 0 {
+                    let soon = waiting.iter().skip(i).take(AHEAD);
+                    soon.for_each(|waiting| touch::<A, _, _>(&self.keys, waiting.id));
+                }
                 let Waiting { id, next, leave, ref mut acc } = waiting[i];
                 let Some(first) = acc.take().map(|acc| (leave, acc)) else { continue };
                 let second = waiting.get_mut(next as usize);
@@ -286,13 +304,23 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
             waiting.clear();
             self.waiting = waiting;
         }
-        for id in due.drain(..) {
-            // Unless a record has just entered.
-            if self.keys.get(id).is_some_and(|key| key.slices.oldest() == Some(tick)) {
-                self.visit(id, tick, end, None, sink);
+        for due in due.chunks(AHEAD) {
+            due.iter().for_each(|&id| touch::<A, _, _>(&self.keys, id));
+            for &id in due {
+                // Unless a record has just entered.
+                if self.keys.get(id).is_some_and(|key| key.slices.oldest() == Some(tick)) {
+                    self.visit(id, tick, end, None, sink);
+                }
             }
         }
+        due.clear();
         self.due = due;
+        if self.keys.len() == 0 {
+            // Nothing is left of keys that were.
+            self.due.shrink_to(ROOM);
+            self.waiting.shrink_to(ROOM);
+            self.wheel.release();
+        }
     }
 
     /// What one tick does to one key.

@@ -109,7 +109,8 @@ impl Wheel {
     }
 
     /// Takes the entries with this tick, which must be the least, and puts their keys into `due`.
-    pub(super) fn take(&mut self, tick: Tick, due: &mut Vec<u32>) {
+    /// Tells `soon` of those that come up within the next ticks.
+    pub(super) fn take(&mut self, tick: Tick, due: &mut Vec<u32>, mut soon: impl FnMut(u32)) {
         let mut entries = Vec::new();
         if high(tick) == high(self.now) {
             let first = |level: &Level| level.first();
@@ -128,6 +129,9 @@ impl Wheel {
             if entry.low == tick as u32 {
                 due.push(entry.id);
             } else {
+                if (entry.low ^ tick as u32) < BUCKETS as u32 {
+                    soon(entry.id);
+                }
                 self.insert(Tick::from(high(tick)) << 32 | Tick::from(entry.low), entry.id);
             }
         }
@@ -137,12 +141,18 @@ impl Wheel {
         }
     }
 
+    /// Gives back what is kept for reuse.
+    pub(super) fn release(&mut self) {
+        self.spares = Vec::new();
+    }
+
     pub(super) fn heap_bytes(&self) -> usize {
         let buckets = self.levels.iter().flat_map(|level| &level.buckets).chain(self.far.values());
         let entries: usize = buckets.map(|bucket| bucket.entries.capacity()).sum();
         let spare: usize = self.spares.iter().map(Vec::capacity).sum();
         let levels: usize = self.levels.iter().map(|level| level.buckets.capacity()).sum();
-        (entries + spare) * size_of::<Entry>() + (levels + self.far.len()) * size_of::<Bucket>()
+        let spare = spare * size_of::<Entry>() + self.spares.capacity() * size_of::<Vec<Entry>>();
+        spare + entries * size_of::<Entry>() + (levels + self.far.len()) * size_of::<Bucket>()
     }
 }
 
@@ -170,7 +180,7 @@ mod tests {
             if next(2) == 0 {
                 let (tick, ids) = map.pop_first().unwrap();
                 let mut due = Vec::new();
-                wheel.take(tick, &mut due);
+                wheel.take(tick, &mut due, |_| ());
                 assert_eq!(due, ids);
                 now = tick;
             }
@@ -178,7 +188,7 @@ mod tests {
         while let Some((tick, ids)) = map.pop_first() {
             assert_eq!(wheel.next(), Some(tick));
             let mut due = Vec::new();
-            wheel.take(tick, &mut due);
+            wheel.take(tick, &mut due, |_| ());
             assert_eq!(due, ids);
         }
         assert_eq!(wheel.next(), None);
