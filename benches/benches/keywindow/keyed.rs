@@ -24,6 +24,9 @@ type Contenders = Vec<(&'static str, Box<dyn Contender>)>;
 
 /// The first two tell changes of content; those named "native" every window; all must agree.
 fn run(mut workload: Workload, mut all: Contenders) {
+    if let Ok(only) = std::env::var("ONLY") {
+        all.retain(|(name, _)| name.contains(&only));
+    }
     let mut left = workload.fill;
     while left > 0 {
         let rows = workload.stream.take(left.min(100_000));

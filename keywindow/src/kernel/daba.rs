@@ -129,8 +129,13 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for Daba<A::Acc, T> {
     }
 
     #[inline]
-    fn touch(&self) {
+    fn touch_oldest(&self) {
         black_box(self.elements.first().map(|&(tag, _)| tag));
+    }
+
+    #[inline]
+    fn touch_newest(&self) {
+        black_box(self.elements.last().map(|&(tag, _)| tag));
     }
 
     fn heap_bytes(&self) -> usize {

@@ -114,9 +114,16 @@ where
     }
 
     #[inline]
-    fn touch(&self) {
+    fn touch_oldest(&self) {
         if let Tier::Many(kernel) = &self.tier {
-            kernel.touch();
+            kernel.touch_oldest();
+        }
+    }
+
+    #[inline]
+    fn touch_newest(&self) {
+        if let Tier::Many(kernel) = &self.tier {
+            kernel.touch_newest();
         }
     }
 

@@ -60,6 +60,11 @@ impl<E> Masked<E> {
     }
 
     #[inline]
+    pub(super) fn last(&self) -> Option<&E> {
+        (self.start < self.end).then(|| self.at(self.end - 1))
+    }
+
+    #[inline]
     pub(super) fn push(&mut self, element: E, filler: impl Fn() -> E) {
         if self.len() == self.places.len() {
             self.resize((2 * self.places.len()).max(4), filler);

@@ -69,7 +69,9 @@ pub trait Kernel<A: Aggregate, T: Copy + Default = ()> {
     }
     /// Reads what the next `pop` will read, so that a caller with many queues can have their waits
     /// for memory side by side.
-    fn touch(&self) {}
+    fn touch_oldest(&self) {}
+    /// The same for the next `push`.
+    fn touch_newest(&self) {}
     /// Bytes on the heap, without those that the partial results may have there.
     fn heap_bytes(&self) -> usize;
 }

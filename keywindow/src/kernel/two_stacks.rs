@@ -103,8 +103,13 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for TwoStacks<A::Acc, T> {
     }
 
     #[inline]
-    fn touch(&self) {
+    fn touch_oldest(&self) {
         black_box(self.rest.front().map(|(tag, _)| *tag));
+    }
+
+    #[inline]
+    fn touch_newest(&self) {
+        black_box(self.rest.back().map(|(tag, _)| *tag));
     }
 
     fn heap_bytes(&self) -> usize {

@@ -3,6 +3,7 @@
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash};
+use core::hint::black_box;
 
 use super::{KeyWindows, NONE};
 use crate::kernel::Kernel;
@@ -66,10 +67,22 @@ where
         K: 'a,
         A::In: 'a,
     {
+        // One short loop for each wait: for the index, then for the keys.
         let mut found = [(0, NONE); CHUNK];
         for ((_, (key, ..)), found) in rows.clone().zip(&mut found) {
             let hash = self.hasher.hash_one(key);
-            *found = (hash, self.find(hash, key).unwrap_or(NONE));
+            // Most likely the right one: only seven bits of the hash have been compared.
+            *found = (hash, self.index.find(hash, |_| true).copied().unwrap_or(NONE));
+        }
+        for ((_, (key, ..)), (hash, id)) in rows.clone().zip(&mut found) {
+            match self.keys.get(*id) {
+                // Its slices may lie in another line of the cache.
+                Some(live) if live.key == *key => {
+                    black_box((live.slices.oldest(), live.slices.len()));
+                    live.slices.touch_newest();
+                }
+                _ => *id = self.find(*hash, key).unwrap_or(NONE),
+            }
         }
         for ((row, (key, time, record)), (hash, id)) in rows.zip(found) {
             let (enter, leave) = match self.reach(*time, &mut *sink) {

@@ -9,6 +9,7 @@ use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::hash::{BuildHasher, Hash};
+use core::hint::black_box;
 use core::{fmt, iter, mem};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -105,7 +106,9 @@ struct Waiting<Acc> {
 #[inline]
 fn touch<A: Aggregate, K, Q: Kernel<A, Tick>>(keys: &Slab<Key<K, Q>>, id: u32) {
     if let Some(key) = keys.get(id) {
-        key.slices.touch();
+        // A key may lie in two lines of the cache.
+        black_box((key.slices.oldest(), key.slices.len()));
+        key.slices.touch_oldest();
     }
 }
 
@@ -291,9 +294,10 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
             self.enter = NEVER;
             let mut waiting = mem::take(&mut self.waiting);
             for i in 0..waiting.len() {
-                if i % AHEAD == 0 {
-                    let soon = waiting.iter().skip(i).take(AHEAD);
-                    soon.for_each(|waiting| touch::<A, _, _>(&self.keys, waiting.id));
+                if i % AHEAD == 1 {
+                    for soon in waiting.iter().skip(i).take(AHEAD) {
+                        black_box(self.keys.get(soon.id).map(|key| key.slices.oldest()));
+                    }
                 }
                 let Waiting { id, next, leave, ref mut acc } = waiting[i];
                 let Some(first) = acc.take().map(|acc| (leave, acc)) else { continue };
