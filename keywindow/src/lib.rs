@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod aggregate;
+pub mod aggregates;
+mod change;
+mod error;
+pub mod kernel;
+mod lattice;
+#[cfg(feature = "keys")]
+mod many;
+pub mod oracle;
+pub mod paper;
+mod tick;
+mod window;
+
+pub use aggregate::{Aggregate, Invertible, Selective};
+pub use change::{Change, Emit, Outcome};
+pub use error::Error;
+pub use lattice::{Tick, WindowSpec};
+#[cfg(feature = "keys")]
+pub use many::{Batch, KeyWindows, Stats};
+pub use oracle::{Fault, expand, verify};
+pub use window::KeyWindow;
