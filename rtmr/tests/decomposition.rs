@@ -56,6 +56,11 @@ fn sums(cluster: &Cluster<'_>, band: Band) -> Sums {
     sums
 }
 
+/// At most, but for the rounding of sums.
+fn le(a: f64, b: f64) -> bool {
+    a <= b + 1e-7
+}
+
 /// Every node that is out of its band is in one place, and the D's are its group's.
 fn check(cluster: &Cluster<'_>, band: Band, rule: GroupRule, made: &Decomposition) {
     let sums = sums(cluster, band);
@@ -84,10 +89,11 @@ fn check(cluster: &Cluster<'_>, band: Band, rule: GroupRule, made: &Decompositio
             assert!((got - want).abs() < 1e-9, "{rule:?}: {got}, not {want}");
         }
         match group.state {
-            GroupState::Closed => assert!(group.d1 <= group.d3 && group.d3 <= group.d2),
-            GroupState::Raised => assert!(group.d3 < group.d1 && group.d1 <= group.d4),
+            GroupState::Closed => assert!(le(group.d1, group.d3) && le(group.d3, group.d2)),
+            GroupState::Raised => assert!(group.d3 < group.d1 && le(group.d1, group.d4)),
             GroupState::LeftIdle => {
-                assert!(!group.spared.is_empty() && group.d1 <= group.d4 && group.d3 <= group.d2);
+                assert!(!group.spared.is_empty());
+                assert!(le(group.d1, group.d4) && le(group.d3, group.d2));
             }
             _ => assert!(
                 group.d3 > group.d2 || (rule == GroupRule::Paper && group.d3 < group.d1),
@@ -115,7 +121,7 @@ fn mended_asks_for_nodes_only_if_total_room_is_too_small() {
             let made = decompose(&cluster, band, rule);
             let complete = made.groups.iter().all(|g| g.state != GroupState::Incomplete);
             assert!(complete, "{rule:?} {seed}");
-            let short = sums.needed > sums.room * (1.0 + 1e-12);
+            let short = sums.needed > sums.room * (1.0 + 1e-8);
             if !made.left_over.is_empty() {
                 assert!(short, "{rule:?} {seed}: {} in {}", sums.needed, sums.room);
                 asked += u32::from(rule == GroupRule::Mended);

@@ -108,7 +108,7 @@ fn what_can_not_be_split_is_told() {
     // Even an empty history may be split over nodes that can do nothing.
     let nothing = split(&[node(1.0, 0.0)], 0.0, rule, Mean::Arithmetic).unwrap();
     assert_eq!(nothing.shares, [0.0]);
-    assert_eq!(nothing.entries(3), [0..3]);
+    assert_eq!(nothing.entries(3), vec![0..3; 1]);
     let tiny = bad(&[node(0.0, 1e-300)], 1e300, rule);
     assert!(matches!(tiny, Error::Overflow { .. }), "{tiny}");
     let _ = split(&[node(1e300, 1e200)], 1e250, rule, Mean::Arithmetic).unwrap();

@@ -43,6 +43,8 @@ pub struct Anneal {
     pub b: f64,
     /// Where it begins.
     pub start: Start,
+    /// T₀ in bytes; by default the mean difference of 32 neighbours.
+    pub t0: Option<f64>,
     /// The factor of the temperature at each accepted neighbour that is worse.
     pub cooling: f64,
 }
@@ -50,7 +52,7 @@ pub struct Anneal {
 impl Default for Anneal {
     /// The paper's a = 2 and b = 0.
     fn default() -> Self {
-        Self { a: 2.0, b: 0.0, start: Start::Ratio, cooling: 0.5 }
+        Self { a: 2.0, b: 0.0, start: Start::Ratio, t0: None, cooling: 0.5 }
     }
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn anneal(
     let entries = state.problem.items.len().max(2) as f64;
     let longest = (anneal.a * libm::log2(entries) + anneal.b).max(1.0);
     let seconds = |bytes: f64| bytes / costs.bytes_per_second;
-    let mut temperature = temperature(state, &neighbours, rng);
+    let mut temperature = anneal.t0.unwrap_or_else(|| temperature(state, &neighbours, rng));
     let (mut patience, mut in_vain) = (longest, 0.0);
     let (mut best, mut best_place) = (state.cost, state.place.clone());
     state.keep(&mut best_place);
@@ -106,6 +108,8 @@ pub(crate) fn anneal(
         } else if worse < 0.0 {
             // Fewer bytes, though not in less time: a new start for the counter (4.3).
             in_vain = 0.0;
+        } else if worse == 0.0 {
+            // Sideways: neither a gain nor a reason to lose patience.
         } else if rng.unit() < libm::exp(-worse / temperature) {
             patience /= 2.0;
             temperature *= anneal.cooling;

@@ -13,6 +13,7 @@ pub(crate) struct Cover {
     /// The items taken, as places in the slice that was given, which is reordered.
     pub(crate) taken: Vec<u32>,
     pub(crate) load: f64,
+    pub(crate) cost: f64,
     /// Bytes that every cover takes at least.
     pub(crate) bound: f64,
     /// d/Δ of the break item.
@@ -170,7 +171,7 @@ impl<'a> Search<'a> {
             (self.at.load + item.map_or(0.0, |item| item.load), cost, None)
         };
         let found = self.best.map(|best| (best.load, best.cost, Some(best.toggled)));
-        let (load, _, toggled) = found.unwrap_or_else(greedy);
+        let (load, cost, toggled) = found.unwrap_or_else(greedy);
         let end = if toggled.is_some() { self.at.at } else { self.at.at + 1 };
         #[allow(clippy::cast_possible_truncation, reason = "entries are counted by u32")]
         let mut taken: Vec<u32> = (0..end.min(self.items.len()) as u32).collect();
@@ -187,7 +188,8 @@ impl<'a> Search<'a> {
             taken.retain(|item| !gone(item));
         }
         let optimal = self.complete && toggled.is_some();
-        Cover { taken, load, bound, ratio, optimal, steps: self.steps }
+        let cost = self.at.cost + cost;
+        Cover { taken, load, cost, bound, ratio, optimal, steps: self.steps }
     }
 }
 

@@ -93,6 +93,8 @@ pub(crate) struct Out {
     pub(crate) node: u32,
     /// s/p, infinite for a dead node with load.
     pub(crate) degree: f64,
+    /// What these may be off by: sums of floats that should be equal need not be.
+    pub(crate) slack: f64,
     /// To the near end of the band.
     pub(crate) least: f64,
     /// To the far end of the band.
@@ -104,10 +106,11 @@ pub(crate) fn out_of_band(cluster: &Cluster<'_>, band: Band) -> (Vec<Out>, Vec<O
     let (mut over, mut idle) = (Vec::new(), Vec::new());
     for (node, (&p, &s)) in (0_u32..).zip(cluster.capacity().iter().zip(cluster.loads())) {
         let (high, low) = (band.high(p), band.low(p));
+        let slack = band.slack(p, s, 0.1 * Band::TOLERANCE);
         if band.is_over(p, s) {
-            over.push(Out { node, degree: s / p, least: s - high, most: s - low });
+            over.push(Out { node, degree: s / p, slack, least: s - high, most: s - low });
         } else if band.is_idle(p, s) {
-            idle.push(Out { node, degree: s / p, least: low - s, most: high - s });
+            idle.push(Out { node, degree: s / p, slack, least: low - s, most: high - s });
         }
     }
     over.sort_by(|a: &Out, b| b.degree.total_cmp(&a.degree).then(a.node.cmp(&b.node)));
@@ -137,6 +140,10 @@ impl Draft {
     pub(crate) fn d4(&self) -> f64 {
         self.over.iter().map(|out| out.most).sum()
     }
+    /// What sums of the group may be off by.
+    pub(crate) fn tolerance(&self) -> f64 {
+        self.over.iter().chain(&self.idle).chain(&self.spared).map(|out| out.slack).sum()
+    }
     /// Room beyond what comes in anyway.
     pub(crate) fn slack(&self) -> f64 {
         self.d2() - self.d3()
@@ -144,14 +151,15 @@ impl Draft {
 
     fn finish(self) -> Group {
         let (d1, d2, d3, d4) = (self.d1(), self.d2(), self.d3(), self.d4());
+        let slack = self.tolerance();
         let ids = |list: &[Out]| list.iter().map(|out| out.node).collect::<Vec<_>>();
         let mut idle = ids(&self.spared);
         idle.extend(ids(&self.idle));
-        let state = self.state.unwrap_or(if d3 > d2 {
+        let state = self.state.unwrap_or(if d3 > d2 + slack {
             GroupState::Incomplete
         } else if !self.spared.is_empty() {
             GroupState::LeftIdle
-        } else if d3 >= d1 {
+        } else if d3 + slack >= d1 {
             GroupState::Closed
         } else {
             GroupState::Raised
@@ -201,23 +209,25 @@ fn grow(over: &[Out], idle: &[Out], relaxed: bool) -> Drafts {
     let mut made = Drafts::default();
     let (mut over, mut idle) = (over.iter(), idle.iter());
     while let (Some(first_over), Some(first_idle)) = (over.clone().next(), idle.clone().next()) {
-        (over.next(), idle.next());
+        over.next();
+        idle.next();
         made.steps += 1;
         let mut draft =
             Draft { over: vec![*first_over], idle: vec![*first_idle], ..Draft::default() };
         let (mut d1, mut d2) = (first_idle.least, first_idle.most);
         let (mut d3, mut d4) = (first_over.least, first_over.most);
+        let mut slack = first_over.slack + first_idle.slack;
         loop {
             let enough = if relaxed { d4 } else { d3 };
             // At most one of the two holds, as D1 ≤ D2.
-            let next = if d2 < d3 {
+            let next = if d2 + slack < d3 {
                 idle.next().map(|out| {
-                    (d1, d2) = (d1 + out.least, d2 + out.most);
+                    (d1, d2, slack) = (d1 + out.least, d2 + out.most, slack + out.slack);
                     draft.idle.push(*out);
                 })
-            } else if enough < d1 {
+            } else if enough + slack < d1 {
                 over.next().map(|out| {
-                    (d3, d4) = (d3 + out.least, d4 + out.most);
+                    (d3, d4, slack) = (d3 + out.least, d4 + out.most, slack + out.slack);
                     draft.over.push(*out);
                 })
             } else {

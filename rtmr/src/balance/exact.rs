@@ -4,7 +4,7 @@
 //! Lagrangian: with λ_j the d/Δ at which the fractional cover of source j ends, every decision
 //! against the sign of d − λ_jΔ adds its amount to the bound, in O(1).
 
-use super::problem::Problem;
+use super::problem::{Problem, Source};
 use super::state::STAY;
 
 /// How a search ended.
@@ -73,7 +73,7 @@ impl<'a> Tree<'a> {
     fn new(problem: &'a Problem, ratios: &[f64], bound: f64, best: f64) -> Self {
         let items = &problem.items;
         // Blank items stand after those of each source.
-        let used = problem.sources.iter().flat_map(|source| source.range());
+        let used = problem.sources.iter().flat_map(Source::range);
         let mut order: Vec<u32> = used.map(|item| item as u32).collect();
         order.sort_unstable_by(|&a, &b| {
             let load = |item: u32| items[item as usize].load;
@@ -112,7 +112,7 @@ impl<'a> Tree<'a> {
             return;
         }
         loop {
-            if self.steps >= steps || (self.steps % 1024 == 0 && !keep_going()) {
+            if self.steps >= steps || (self.steps.is_multiple_of(1024) && !keep_going()) {
                 return;
             }
             self.steps += 1;

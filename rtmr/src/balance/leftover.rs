@@ -30,7 +30,7 @@ pub(crate) fn mend(made: &mut Drafts) {
 
 /// Takes the nodes that joined last out of a group without room for all of them.
 fn shed(draft: &mut Draft, left: &mut Vec<Out>) {
-    while draft.slack() < 0.0 {
+    while draft.slack() < -draft.tolerance() {
         let Some(out) = draft.over.pop() else { break };
         left.push(out);
     }
@@ -40,7 +40,7 @@ fn shed(draft: &mut Draft, left: &mut Vec<Out>) {
 /// many of them as it takes, merged.
 fn place(groups: &mut Vec<Draft>, out: Out) -> bool {
     let total: f64 = groups.iter().map(|draft| draft.slack().max(0.0)).sum();
-    if total < out.least {
+    if total + out.slack < out.least {
         return false;
     }
     let mut order: Vec<usize> = (0..groups.len()).collect();
@@ -48,13 +48,13 @@ fn place(groups: &mut Vec<Draft>, out: Out) -> bool {
     let mut room = 0.0;
     let mut taken = Vec::new();
     for at in order {
-        if room >= out.least {
+        if room + out.slack >= out.least {
             break;
         }
         room += groups[at].slack();
         taken.push(at);
     }
-    if room < out.least {
+    if room + out.slack < out.least {
         return false;
     }
     taken.sort_unstable();
@@ -72,7 +72,7 @@ fn place(groups: &mut Vec<Draft>, out: Out) -> bool {
 /// Lets the idlest nodes of a group stay idle until the rest can be brought up: D1 ≤ D4.
 pub(crate) fn spare_all(groups: &mut [Draft]) {
     for draft in groups {
-        while !draft.idle.is_empty() && draft.d1() > draft.d4() {
+        while !draft.idle.is_empty() && draft.d1() > draft.d4() + draft.tolerance() {
             // The idlest is the first: groups are grown in that order.
             draft.spared.push(draft.idle.remove(0));
         }

@@ -1,6 +1,6 @@
 //! The neighbourhood of a placement: relocate an item, or let two items change places.
 
-use super::problem::Problem;
+use super::problem::{Problem, Source};
 use super::state::{STAY, State};
 use crate::rng::SplitMix64;
 
@@ -27,7 +27,7 @@ const NONE: u32 = u32::MAX;
 #[allow(clippy::cast_possible_truncation, reason = "entries and nodes are counted by u32")]
 impl Neighbours {
     pub(crate) fn new(problem: &Problem, place: &[u32]) -> Self {
-        let used = problem.sources.iter().flat_map(|source| source.range());
+        let used = problem.sources.iter().flat_map(Source::range);
         let used: Vec<u32> = used.map(|item| item as u32).collect();
         let mut this = Self { used, moved: Vec::new(), slot: vec![NONE; problem.items.len()] };
         for (item, &place) in place.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::cluster::{Band, Cluster};
 use super::decompose::{Decomposition, Group, GroupRule, GroupState, decompose};
 use super::effort::best_effort;
-use super::options::Options;
+use super::options::{Options, Search};
 use super::plan::{Move, Outcome, Plan, Shortage};
 use super::problem::{Problem, items_of, largest_room, problems};
 use super::select::break_item;
@@ -28,6 +28,12 @@ pub fn plan(cluster: &Cluster<'_>, band: Band, options: &Options<'_>) -> Result<
     if let Some(capacity) = options.new_node {
         crate::error::positive("new_node", capacity)?;
     }
+    if let Search::Anneal(anneal) = options.search {
+        crate::error::non_negative("a of L_m", anneal.a)?;
+        crate::error::non_negative("b of L_m", anneal.b)?;
+        crate::error::non_negative("cooling", anneal.cooling)?;
+        anneal.t0.map_or(Ok(0.0), |t0| crate::error::positive("t0", t0))?;
+    }
     let cut = AtomicBool::new(false);
     let keep_going = || {
         let go = options.keep_going.is_none_or(|ask| ask());
@@ -48,6 +54,9 @@ pub fn plan(cluster: &Cluster<'_>, band: Band, options: &Options<'_>) -> Result<
     let mut made = solve_all(cluster, band, &decomposition.groups, &means);
     if matches!(options.groups, GroupRule::Mended | GroupRule::Relaxed | GroupRule::Whole) {
         retry(cluster, band, &mut decomposition, &mut made, &means);
+        if options.search == Search::Auto || options.search == Search::Exact {
+            unite(cluster, band, &mut decomposition, &mut made, &means);
+        }
     }
     let mut draft = Draft::new(cluster, band);
     for (problem, solved) in &made {
@@ -143,6 +152,45 @@ fn retry(
                 None => return,
             }
         }
+    }
+}
+
+/// The most entries for which all groups are tried as one.
+const UNITED: usize = 4096;
+/// Bytes over those of the best covers, in parts, for which it is tried.
+const WORTH: f64 = 0.005;
+
+/// Solves all groups as one where that may save bytes: where entries are few, the best covers may
+/// fit the idle nodes of other groups and not those of their own.
+fn unite(
+    cluster: &Cluster<'_>,
+    band: Band,
+    decomposition: &mut Decomposition,
+    made: &mut Made,
+    means: &Means<'_>,
+) {
+    let items: usize = made.iter().map(|(problem, _)| problem.items.len()).sum();
+    let bytes = |(problem, solved): &(Problem, Solved)| {
+        let each = solved.moves.iter();
+        each.map(|&(item, _)| problem.items[item as usize].cost()).sum::<f64>()
+    };
+    let may_gain = made.iter().any(|both| {
+        let (problem, solved) = both;
+        let narrowed = problem.sources.iter().any(|source| source.narrowed);
+        !solved.feasible || narrowed || bytes(both) > solved.hope * (1.0 + WORTH)
+    });
+    if made.len() < 2 || items > UNITED || !may_gain {
+        return;
+    }
+    let mut group = decomposition.groups[0].clone();
+    decomposition.groups[1..].iter().for_each(|other| join(&mut group, other));
+    let united = solve_all(cluster, band, std::slice::from_ref(&group), means);
+    let feasible = made.iter().all(|(_, solved)| solved.feasible);
+    let all: f64 = made.iter().map(bytes).sum();
+    let better = united.iter().all(|both| both.1.feasible && (!feasible || bytes(both) < all));
+    if better {
+        *made = united;
+        decomposition.groups = vec![group];
     }
 }
 

@@ -13,12 +13,13 @@ const WEIGHT: f64 = 20.0;
 const HOT: f64 = 0.3;
 const COLD: f64 = 3e-4;
 
-/// Anneals for `limit` steps and leaves `state` at the feasible placement of the fewest bytes, or
+/// Anneals for `limit` steps, or with `first` until a placement is feasible, and leaves `state` at the feasible placement of the fewest bytes, or
 /// where it began if it met none: true if it is feasible.
 pub(crate) fn repair(
     state: &mut State<'_>,
     bound: f64,
     limit: u64,
+    first: bool,
     rng: &mut SplitMix64,
     keep_going: &dyn Fn() -> bool,
 ) -> (bool, u64) {
@@ -53,7 +54,7 @@ pub(crate) fn repair(
         if state.feasible() && state.cost < best {
             best = state.cost;
             state.keep(&mut kept);
-            if state.cost <= bound * (1.0 + 1e-4) {
+            if first || state.cost <= bound * (1.0 + 1e-4) {
                 break;
             }
         }

@@ -6,7 +6,7 @@ use super::effort;
 use super::exact;
 use super::options::Search;
 use super::pack::{Assignment, pack};
-use super::problem::{Problem, by_ratio};
+use super::problem::{Problem, Source, by_ratio};
 use super::repair::repair;
 use super::select::break_item;
 use super::state::{STAY, State};
@@ -35,6 +35,8 @@ pub(crate) struct Solved {
     pub(crate) bound: f64,
     /// Σ F_j(need_j), whatever the idle nodes need.
     pub(crate) covers: f64,
+    /// Bytes of the best covers, if they could be packed: another group may.
+    pub(crate) hope: f64,
     pub(crate) steps: u64,
 }
 
@@ -54,6 +56,7 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
     }
     let floor: f64 = covers.iter().map(|cover| cover.bound).sum();
     let load: f64 = covers.iter().map(|cover| cover.load).sum();
+    let hope: f64 = covers.iter().map(|cover| cover.cost).sum();
     let lows = problem.lows();
     let slack: f64 = problem.targets.iter().map(|target| target.slack).sum();
     let (taken, raised) = if load < lows - slack {
@@ -62,7 +65,10 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
         (taken(problem, &covers), false)
     };
     let bound = if raised { raised_bound(problem, lows - slack).max(floor) } else { floor };
-    let optimal = !raised && covers.iter().all(|cover| cover.optimal);
+    // Where each cover is proven, no solution of the group takes fewer bytes than all of them.
+    let proven = covers.iter().all(|cover| cover.optimal);
+    let least = if proven { hope } else { 0.0 };
+    let optimal = !raised && proven;
     let ratios: Vec<f64> = covers.iter().map(|cover| cover.ratio).collect();
     let within = covers.iter().zip(&problem.sources).all(|(c, s)| c.load <= s.most + s.slack);
     drop(covers);
@@ -81,19 +87,36 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
             Search::Anneal(_) => false,
         };
         if enough {
-            return Solved { moves, feasible: true, proven: optimal, bound, covers: floor, steps };
+            return Solved {
+                moves,
+                feasible: true,
+                proven: optimal,
+                bound,
+                covers: floor,
+                hope,
+                steps,
+            };
         }
         let mut place = vec![STAY; problem.items.len()];
         for (item, to) in moves {
             place[item as usize] = to + 1;
         }
-        return search(problem, means, &ratios, (floor, bound), Some(place), &taken, steps);
+        return search(
+            problem,
+            means,
+            &ratios,
+            (floor, bound.max(least)),
+            Some(place),
+            &taken,
+            steps,
+        );
     }
     if means.search == Search::Ratio {
         let moves = effort::best_effort(problem);
-        return Solved { moves, feasible: false, proven: false, bound, covers: floor, steps };
+        return Solved { moves, feasible: false, proven: false, bound, covers: floor, hope, steps };
     }
-    search(problem, means, &ratios, (floor, bound), None, &taken, steps)
+    let bounds = (floor, bound.max(least));
+    Solved { hope, ..search(problem, means, &ratios, bounds, None, &taken, steps) }
 }
 
 /// A solution this near to the bound, in parts of it, is not searched on.
@@ -122,7 +145,7 @@ fn search(
     // objective, for all of the search. Where there is no solution yet, any is worth them.
     let worth = |state: &State<'_>, feasible: bool| {
         let saved = (state.cost - bound) / means.costs.bytes_per_second;
-        if feasible { steps_for(saved, means.costs.seconds_per_step) } else { u64::MAX }
+        if feasible { steps_for(saved, means.costs.seconds_per_step).max(LEAST) } else { u64::MAX }
     };
     let tree = match means.search {
         Search::Exact => means.steps,
@@ -153,8 +176,9 @@ fn search(
             }
             _ => limit,
         };
-        if means.search == Search::Auto || !state.feasible() {
-            let (found, used) = repair(&mut state, bound, work, &mut rng, keep_going);
+        let first = means.search != Search::Auto;
+        if !first || !state.feasible() {
+            let (found, used) = repair(&mut state, bound, work, first, &mut rng, keep_going);
             steps += used;
             feasible = found;
         } else {
@@ -171,7 +195,7 @@ fn search(
         }
     }
     let moves = if feasible { assignment(&state) } else { effort::best_effort(problem) };
-    Solved { moves, feasible, proven, bound, covers: floor, steps }
+    Solved { moves, feasible, proven, bound, covers: floor, hope: 0.0, steps }
 }
 
 /// How many steps take so many seconds.
@@ -179,6 +203,9 @@ fn search(
 fn steps_for(seconds: f64, each: f64) -> u64 {
     if each > 0.0 { (seconds / each) as u64 } else { u64::MAX }
 }
+
+/// Steps that are always worth their time, a millisecond or so.
+const LEAST: u64 = 20_000;
 
 /// Steps of the repair in [`Search::Auto`], beside some for every item.
 const AUTO_STEPS: u64 = 100_000;
@@ -188,7 +215,7 @@ fn greedy_start(state: &mut State<'_>, taken: &[u32], search: Search) {
     let problem = state.problem;
     let load_first = matches!(search, Search::Anneal(a) if a.start == Start::LoadFirst);
     let mut order: Vec<u32> = if load_first {
-        let used = problem.sources.iter().flat_map(|source| source.range());
+        let used = problem.sources.iter().flat_map(Source::range);
         #[allow(clippy::cast_possible_truncation, reason = "entries are counted by u32")]
         used.map(|item| item as u32).collect()
     } else {
@@ -269,5 +296,5 @@ fn raised_bound(problem: &Problem, lows: f64) -> f64 {
 /// A group in which a node can't be relieved, whatever moves.
 fn unreachable(problem: &Problem, steps: u64) -> Solved {
     let moves = effort::best_effort(problem);
-    Solved { moves, feasible: false, proven: true, bound: 0.0, covers: 0.0, steps }
+    Solved { moves, feasible: false, proven: true, bound: 0.0, covers: 0.0, hope: 0.0, steps }
 }

@@ -104,7 +104,10 @@ pub fn verify(cluster: &Cluster<'_>, band: Band, plan: &Plan) -> Result<Report, 
     let loads: Vec<f64> = after.iter().map(Sum::value).collect();
     let ends = Ends { cluster, band, before: before.iter().map(Sum::value).collect() };
     for node in 0..nodes {
-        check_node(&ends, node, loads[node], gives[node], gets[node], plan)?;
+        check_rules(&ends, node, loads[node], gives[node], gets[node])?;
+    }
+    for (node, &load) in loads.iter().enumerate() {
+        check_names(&ends, node, load, plan)?;
     }
     let outcome = match plan.outcome {
         Outcome::Balanced => plan.left_over.is_empty() && plan.left_idle.is_empty(),
@@ -175,14 +178,13 @@ impl Ends<'_> {
     }
 }
 
-/// One node: who may give and get, constraints (6) to (8), and whether it is named if it is left.
-fn check_node(
+/// One node: who may give and get, and constraint (8) and its mirror.
+fn check_rules(
     ends: &Ends<'_>,
     node: usize,
     after: f64,
     gives: bool,
     gets: bool,
-    plan: &Plan,
 ) -> Result<(), Mismatch> {
     #[allow(clippy::cast_possible_truncation, reason = "nodes are counted by u32")]
     let id = node as u32;
@@ -199,10 +201,18 @@ fn check_node(
     if gets && after > high + slack {
         return Err(Mismatch::TargetOver(id));
     }
-    let named = |list: &[u32]| list.binary_search(&id).is_ok();
-    for (list, beyond) in [(&plan.left_over, after - high), (&plan.left_idle, low - after)] {
-        let is_named = named(list);
-        if (is_named && beyond <= near) || (!is_named && beyond > slack) {
+    Ok(())
+}
+
+/// One node: constraints (6) and (7), unless it is named as left.
+fn check_names(ends: &Ends<'_>, node: usize, after: f64, plan: &Plan) -> Result<(), Mismatch> {
+    #[allow(clippy::cast_possible_truncation, reason = "nodes are counted by u32")]
+    let id = node as u32;
+    let (near, slack) = (ends.slack(node, 0.25), ends.slack(node, 1.0));
+    let (over, under) = (after - ends.high(node), ends.low(node) - after);
+    for (list, beyond) in [(&plan.left_over, over), (&plan.left_idle, under)] {
+        let named = list.binary_search(&id).is_ok();
+        if (named && beyond <= near) || (!named && beyond > slack) {
             return Err(Mismatch::Left(id));
         }
     }
