@@ -1,0 +1,16 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+pub mod balance;
+pub mod controller;
+mod error;
+pub mod forecast;
+pub mod instances;
+pub mod measures;
+pub mod model;
+pub mod rivals;
+mod rng;
+pub mod schedule;
+pub mod split;
+
+pub use error::{Error, Stage};
