@@ -1,13 +1,15 @@
 //! The consistent-hash ring that assigns roots to ackers.
 
 mod change;
+mod points;
 
 use alloc::vec::Vec;
 
+use self::points::{Clockwise, Points};
 use crate::{RingHash, RootId, Stable};
 
 /// One virtual point. The derived order is the order on the ring: ties of the hash go to the
-/// smaller member, however the ring was built. (Among points of one member any order will do.)
+/// smaller member, however the ring was built. (Of several points of one member at one place there is one.)
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 struct Point {
     hash: u32,
@@ -63,13 +65,8 @@ pub struct Ring<H = Stable> {
     each: u32,
     /// In order.
     members: Vec<Member>,
-    /// Of the running members, in order.
-    points: Vec<Point>,
-    /// For each slice of the ring, the number of points before it; the slices are as many as
-    /// the points, give or take a factor of two. Empty if there are no points.
-    before: Vec<u32>,
-    /// A place's slice is its bits from here up.
-    shift: u32,
+    /// Of the running members.
+    points: Points,
     epoch: u64,
 }
 
@@ -103,7 +100,7 @@ impl Ring {
 
     /// A ring of the members `0..n`, with `points` virtual points each.
     ///
-    /// The same ring as by adding them one by one, in O(P log P) for P = n · points; 12 to 16
+    /// The same ring as by adding them one by one, in O(P log P) for P = n · points; 16
     /// bytes for each point.
     #[must_use]
     pub fn with_members(n: u32, points: u32) -> Self {
@@ -118,15 +115,7 @@ impl<H: RingHash> Ring<H> {
     /// As [`Ring::new`], with another hash function. O(1).
     #[must_use]
     pub const fn with_hasher(points: u32, hasher: H) -> Self {
-        Self {
-            hasher,
-            each: points,
-            members: Vec::new(),
-            points: Vec::new(),
-            before: Vec::new(),
-            shift: 32,
-            epoch: 0,
-        }
+        Self { hasher, each: points, members: Vec::new(), points: Points::new(), epoch: 0 }
     }
 
     /// The member that a root belongs to; `None` if there is no point. Expected O(1).
@@ -140,7 +129,7 @@ impl<H: RingHash> Ring<H> {
     #[inline]
     #[must_use]
     pub fn at(&self, place: u32) -> Option<u32> {
-        self.points.get(self.seek(place)).map(|point| point.member)
+        self.points.at(place).map(|point| point.member)
     }
 
     /// The place of a root. O(1) with the default hash function.
@@ -154,10 +143,9 @@ impl<H: RingHash> Ring<H> {
     /// if there are fewer. Expected O(1) to start; each step looks on for the next new member.
     #[must_use]
     pub fn owners(&self, root: RootId, n: usize) -> Owners<'_> {
-        let from = self.seek(self.hasher.key(root));
-        let (before, after) = self.points.split_at(from);
+        let clockwise = self.points.clockwise(self.hasher.key(root));
         let left = if self.points.is_empty() { 0 } else { n.min(self.members.len()) };
-        Owners { clockwise: after.iter().chain(before), seen: Vec::with_capacity(left), left }
+        Owners { clockwise, seen: Vec::with_capacity(left), left }
     }
 
     /// For each member, in order, the number of places it owns, exactly.
@@ -166,11 +154,11 @@ impl<H: RingHash> Ring<H> {
     #[must_use]
     pub fn shares(&self) -> Vec<(u32, u64)> {
         let mut shares: Vec<_> = self.members.iter().map(|member| (member.id, 0)).collect();
-        let Some(last) = self.points.last() else { return shares };
+        let Some(last) = self.points.before(0) else { return shares };
         // The arc of a point is (previous, point]; the first one's goes round through 0,
         // and is the full circle, not the empty arc, when there is one point.
         let mut start = i64::from(last.hash) - (1 << 32);
-        for point in &self.points {
+        for point in self.points.iter() {
             let end = i64::from(point.hash);
             if let Ok(at) = self.position(point.member) {
                 shares[at].1 += start.abs_diff(end);
@@ -232,23 +220,7 @@ impl<H: RingHash> Ring<H> {
     /// The bytes on the heap. O(1).
     #[must_use]
     pub const fn heap_bytes(&self) -> usize {
-        self.members.capacity() * size_of::<Member>()
-            + self.points.capacity() * size_of::<Point>()
-            + self.before.capacity() * size_of::<u32>()
-    }
-
-    /// The index of the first point at or after a place, clockwise.
-    #[inline]
-    fn seek(&self, place: u32) -> usize {
-        let slice = u64::from(place) >> self.shift;
-        let mut at = self.before.get(slice as usize).map_or(0, |&before| before as usize);
-        while let Some(point) = self.points.get(at) {
-            if point.hash >= place {
-                return at;
-            }
-            at += 1;
-        }
-        0
+        self.members.capacity() * size_of::<Member>() + self.points.heap_bytes()
     }
 
     /// Where a member is in the list, or would be.
@@ -271,7 +243,7 @@ pub struct Imbalance {
 /// Different members, clockwise; made by [`Ring::owners`].
 #[derive(Clone, Debug)]
 pub struct Owners<'a> {
-    clockwise: core::iter::Chain<core::slice::Iter<'a, Point>, core::slice::Iter<'a, Point>>,
+    clockwise: Clockwise<'a>,
     seen: Vec<u32>,
     left: usize,
 }

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::points::Points;
 use super::{Active, Member, Point, Ring};
 use crate::{Arc, Error, Move, Moves, RingHash};
 
@@ -11,7 +12,8 @@ const MOST_POINTS: u64 = 1 << 24;
 impl<H: RingHash> Ring<H> {
     /// Places a member of weight 1: only roots that now belong to it move.
     ///
-    /// O(P + N log P) for P points on the ring and N new ones, the P being a copy.
+    /// O(N log N) for N new points, expected; now and then, as the ring grows or shrinks by a
+    /// factor, O(P) for all P points.
     ///
     /// # Errors
     ///
@@ -89,11 +91,11 @@ impl<H: RingHash> Ring<H> {
             };
             members.insert(at, Member { id: member, weight, active: Active::Running });
         }
-        let before = core::mem::take(&mut self.points);
+        let before: Vec<_> = self.points.iter().copied().collect();
         self.members = members;
-        self.fill();
+        let after = self.fill();
         self.epoch += 1;
-        Ok(Moves { epoch: self.epoch, arcs: differences(&before, &self.points) })
+        Ok(Moves { epoch: self.epoch, arcs: differences(&before, &after) })
     }
 
     fn check(&self, member: u32, weight: u32) -> Result<(), Error> {
@@ -111,31 +113,23 @@ impl<H: RingHash> Ring<H> {
         let point = |index| Point { hash: self.hasher.point(member.id, index), member: member.id };
         let mut points: Vec<_> = (0..count as u32).map(point).collect();
         points.sort_unstable();
+        points.dedup();
         points
     }
 
-    /// All points, from the members.
-    pub(super) fn fill(&mut self) {
+    /// Makes all points, from the members; returns them in order.
+    pub(super) fn fill(&mut self) -> Vec<Point> {
         let mut points: Vec<Point> =
             self.members.iter().flat_map(|&member| self.points_of(member)).collect();
         points.sort_unstable();
-        self.points = points;
-        self.cut();
+        self.points = Points::spread(&points);
+        points
     }
 
     /// Puts in the points of a member that was not there.
     fn arrive(&mut self, member: Member) -> Moves {
         let new = self.points_of(member);
-        let mut end = self.points.len();
-        self.points.resize(end + new.len(), Point::default());
-        // From the back, a block of old points at a time.
-        for (left, &point) in new.iter().enumerate().rev() {
-            let at = self.points[..end].partition_point(|old| *old < point);
-            self.points.copy_within(at..end, at + left + 1);
-            self.points[at + left] = point;
-            end = at;
-        }
-        self.recount(&new, |before, more| before + more);
+        self.points.insert(&new);
         self.epoch += 1;
         let arcs = self.exchanged(&new, member.id);
         Moves {
@@ -149,17 +143,7 @@ impl<H: RingHash> Ring<H> {
         let old = self.points_of(member);
         let arcs = self.exchanged(&old, member.id);
         let arcs = arcs.map(|(arc, other)| moved(arc, Some(member.id), other)).collect();
-        let mut kept = 0;
-        let mut from = 0;
-        for &point in &old {
-            let at = from + self.points[from..].partition_point(|other| *other < point);
-            self.points.copy_within(from..at, kept);
-            kept += at - from;
-            from = at + 1;
-        }
-        self.points.copy_within(from.., kept);
-        self.points.truncate(self.points.len() - old.len());
-        self.recount(&old, |before, less| before - less);
+        self.points.remove(&old);
         self.epoch += 1;
         Moves { epoch: self.epoch, arcs }
     }
@@ -172,60 +156,17 @@ impl<H: RingHash> Ring<H> {
         member: u32,
     ) -> impl Iterator<Item = (Arc, Option<u32>)> + 'a {
         let alone = points.len() == self.points.len();
-        points.iter().enumerate().filter_map(move |(nth, point)| {
+        points.iter().filter_map(move |point| {
             // Of several at one place the first has the arc; another member may be before it.
-            let first = self.points.partition_point(|other| other.hash < point.hash);
-            let repeated = nth > 0 && points[nth - 1].hash == point.hash;
-            if repeated || self.points[first].member != member {
+            if self.points.at(point.hash)?.member != member {
                 return None;
             }
-            let last = self.points.len() - 1;
-            let before = self.points[if first == 0 { last } else { first - 1 }];
-            let (ahead, behind) = (self.points[first..].iter(), self.points[..first].iter());
-            let other = |point: &&Point| point.member != member;
-            let heir = if alone { None } else { ahead.chain(behind).find(other) };
+            let before = self.points.before(point.hash)?;
+            let mut ahead = self.points.clockwise(point.hash);
+            let heir = if alone { None } else { ahead.find(|other| other.member != member) };
             Some((Arc::after(before.hash, point.hash), heir.map(|heir| heir.member)))
         })
     }
-
-    /// Corrects the index for points that have come or gone, or makes a new one if their number
-    /// asks for other slices.
-    fn recount(&mut self, changed: &[Point], apply: impl Fn(u32, u32) -> u32) {
-        if self.before.is_empty() || self.shift != shift_for(self.points.len()) {
-            return self.cut();
-        }
-        let mut from = 0;
-        let slices = changed.iter().map(|point| (u64::from(point.hash) >> self.shift) as usize + 1);
-        for (slice, count) in slices.chain([self.before.len()]).zip(0..) {
-            for before in &mut self.before[from..slice] {
-                *before = apply(*before, count);
-            }
-            from = slice;
-        }
-    }
-
-    /// Makes the index.
-    fn cut(&mut self) {
-        self.shift = shift_for(self.points.len());
-        self.before.clear();
-        if self.points.is_empty() {
-            self.before = Vec::new();
-            return;
-        }
-        let slices = 1u64 << (32 - self.shift);
-        self.before.reserve_exact(slices as usize);
-        let mut at = 0;
-        for slice in 0..slices {
-            let rest = self.points[at..].iter();
-            at += rest.take_while(|point| u64::from(point.hash) < slice << self.shift).count();
-            self.before.push(at as u32);
-        }
-    }
-}
-
-/// Slices as many as the points, up to a power of two.
-fn shift_for(points: usize) -> u32 {
-    32 - points.next_power_of_two().ilog2().min(28)
 }
 
 const fn moved(arc: Arc, from: Option<u32>, to: Option<u32>) -> Move {
