@@ -26,6 +26,8 @@ use wheel::Wheel;
 /// No entry of the list of what waits.
 const NONE: u32 = u32::MAX;
 
+/// So many that two slices of each, which is what can wait, are numbered below [`NONE`].
+const MOST_KEYS: usize = (u32::MAX / 2) as usize;
 /// Entries of lists for which room is kept where there is no key.
 const ROOM: usize = 64;
 /// Keys that are brought near before the first of them is visited.
@@ -229,6 +231,9 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
     }
 
     fn create(&mut self, hash: u64, key: K) -> Result<u32, Error> {
+        if self.keys.len() >= MOST_KEYS {
+            return Err(Error::TooManyKeys);
+        }
         let key = Key { key, waiting: NONE, slices: Q::new(&self.agg) };
         let id = self.keys.insert(key).ok_or(Error::TooManyKeys)?;
         let Self { index, keys, hasher, .. } = self;
