@@ -154,8 +154,10 @@ fn run_size(n: usize) {
     }
     let medians: Vec<f64> = nanos.into_iter().map(median).collect();
     if n == 1 << 6 {
-        println!("\nkernel step: ns, and times the deque with a running sum\n{:>8}", "n");
-        all.iter().for_each(|(name, _)| print!("{name:>20}"));
+        print!("\nkernel step: ns, and times the deque with a running sum\n{:>8}", "n");
+        all.iter().for_each(|(name, _)| {
+            print!("{:>20}", name.replace("deque and running sum", "deque and sum"))
+        });
         println!();
     }
     print!("{n:>8}");

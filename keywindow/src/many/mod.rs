@@ -329,7 +329,11 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
         for i in 0..waiting.len() {
             if i % AHEAD == 1 {
                 for soon in waiting.iter().skip(i).take(AHEAD) {
-                    black_box(self.keys.get(soon.id).map(|key| key.slices.oldest()));
+                    let Some(key) = self.keys.get(soon.id) else { continue };
+                    if key.slices.oldest() == Some(tick) {
+                        key.slices.touch_oldest();
+                    }
+                    key.slices.touch_newest();
                 }
             }
             let Waiting { id, next, leave, ref mut acc } = waiting[i];
