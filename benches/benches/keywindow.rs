@@ -34,13 +34,12 @@ fn timed(work: impl FnOnce()) -> f64 {
 fn main() {
     let chosen: Vec<String> =
         std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
-    let all: [(&str, fn()); 7] = [
+    let all: [(&str, fn()); 6] = [
         ("kernels", kernels::run),
         ("120/2", keyed::two_minutes),
         ("1h/1s", keyed::hour_by_seconds),
         ("1h/1ms", keyed::hour_by_milliseconds),
         ("1day/1ms", keyed::day),
-        ("small", keyed::day_small),
         ("sparse", keyed::sparse),
     ];
     for (name, run) in all {

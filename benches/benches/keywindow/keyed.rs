@@ -160,26 +160,6 @@ pub fn day() {
     );
 }
 
-pub fn day_small() {
-    let spec = spec(24 * HOUR, 1);
-    let workload = Workload {
-        name: "1 day / 1 ms, 2·10^4 keys, Zipf 1.0, 2/s",
-        stream: Stream::zipf(20_000, 1.0, 2),
-        fill: 174_000,
-        turn: 200_000,
-        turns: 11,
-    };
-    run(
-        workload,
-        vec![
-            ("ours, in batches", ours::<TwoStacksOfFew>(spec, Some(1_024))),
-            ("ours, one by one", ours::<TwoStacksOfFew>(spec, None)),
-            ("ours, DABA", ours::<DabaOfFew>(spec, Some(1_024))),
-            ("floor: running sums", Box::<Floor>::default()),
-        ],
-    );
-}
-
 pub fn sparse() {
     let spec = spec(120 * SECOND, 2 * SECOND);
     let workload = Workload {
