@@ -156,7 +156,7 @@ fn run_size(n: usize) {
     if n == 1 << 6 {
         print!("\nkernel step: ns, and times the deque with a running sum\n{:>8}", "n");
         all.iter().for_each(|(name, _)| {
-            print!("{:>20}", name.replace("deque and running sum", "deque and sum"))
+            print!("{:>20}", name.replace("deque and running sum", "deque and sum"));
         });
         println!();
     }
