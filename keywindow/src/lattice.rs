@@ -131,7 +131,7 @@ impl WindowSpec {
     /// ends by `i64::MAX`.
     #[must_use]
     pub fn enter(&self, time: i64) -> Option<i64> {
-        match self.place(time) {
+        match self.place(time, self.passed(time)) {
             Place::Windows { enter, .. } => Some(self.end(enter)),
             Place::Gap | Place::Never => None,
         }
@@ -141,7 +141,7 @@ impl WindowSpec {
     /// `None` if no window holds it, or if it stays in the windows up to `i64::MAX`.
     #[must_use]
     pub fn leave(&self, time: i64) -> Option<i64> {
-        match self.place(time) {
+        match self.place(time, self.passed(time)) {
             Place::Windows { leave, .. } if leave != NEVER => Some(self.end(leave)),
             _ => None,
         }
@@ -150,7 +150,7 @@ impl WindowSpec {
     /// The ends of all windows that hold the time, ascending: size / slide of them.
     pub fn ends(&self, time: i64) -> impl Iterator<Item = i64> + use<> {
         let spec = *self;
-        let ticks = match spec.place(time) {
+        let ticks = match spec.place(time, spec.passed(time)) {
             Place::Windows { enter, leave } => enter..leave.min(spec.last + 1),
             Place::Gap | Place::Never => 0..0,
         };
@@ -164,18 +164,19 @@ impl WindowSpec {
         if time < self.first { 0 } else { (time - self.first) / self.slide + 1 }
     }
 
+    /// Where the time lies, given [`passed`](Self::passed) of it.
     #[inline]
-    pub(crate) const fn place(&self, time: i64) -> Place {
-        let enter = self.passed(time);
+    pub(crate) const fn place(&self, time: i64, passed: Tick) -> Place {
+        let enter = passed;
+        if enter > self.last {
+            return Place::Never;
+        }
         let time = from_min(time);
         // How far the time lies after the last end, which may be one before `i64::MIN`.
         let since = match enter {
             0 => time + (self.slide - self.first),
             _ => time - self.first - (enter - 1) * self.slide,
         };
-        if enter > self.last {
-            return Place::Never;
-        }
         let held = self.whole + (since + self.rest >= self.slide) as u64;
         if held == 0 {
             return Place::Gap;

@@ -143,6 +143,7 @@ pub fn expand<O: Clone>(
             return Some((end, value));
         }
     })
+    .fuse()
 }
 
 /// Where a list of changes departs from the native windows.

@@ -92,8 +92,10 @@ impl<A: Aggregate, Q: Kernel<A, Tick>> KeyWindow<A, Q> {
         if time < self.now {
             return Err(Error::OutOfOrder { time, now: self.now });
         }
-        self.advance_to(time, sink);
-        let (enter, leave) = match self.spec.place(time) {
+        let passed = self.spec.passed(time);
+        self.now = time;
+        self.fire(passed, sink);
+        let (enter, leave) = match self.spec.place(time, passed) {
             Place::Windows { enter, leave } => (enter, leave),
             Place::Gap => return Ok(Outcome::Gap),
             Place::Never => return Err(Error::NeverEnters { time }),
@@ -113,13 +115,16 @@ impl<A: Aggregate, Q: Kernel<A, Tick>> KeyWindow<A, Q> {
 
     /// Lets the time come to `time`: all windows that end until then, inclusive, are final, and
     /// their changes go to `sink`, ascending. A time that has passed already changes nothing.
-    pub fn advance_to(&mut self, time: i64, mut sink: impl FnMut(Change<A::Out>)) {
-        if time <= self.now {
-            return;
+    pub fn advance_to(&mut self, time: i64, sink: impl FnMut(Change<A::Out>)) {
+        if time > self.now {
+            self.now = time;
+            self.fire(self.spec.passed(time), sink);
         }
-        self.now = time;
+    }
+
+    /// Everything before the tick `passed`.
+    fn fire(&mut self, passed: Tick, mut sink: impl FnMut(Change<A::Out>)) {
         let Some(mut tick) = self.next() else { return };
-        let passed = self.spec.passed(time);
         while tick < passed {
             let mut entering = if tick == self.enter {
                 self.enter = NEVER;

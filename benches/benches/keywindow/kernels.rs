@@ -65,6 +65,40 @@ impl Acc for Sum<i32> {
     }
 }
 
+/// A maximum with a least number instead of `None`: the kernels' own cost.
+struct Greatest;
+
+impl Aggregate for Greatest {
+    type In = i64;
+    type Acc = i64;
+    type Out = i64;
+
+    fn create(&self) -> i64 {
+        i64::MIN
+    }
+    fn add(&self, acc: &mut i64, record: &i64) {
+        *acc = (*acc).max(*record);
+    }
+    fn merge(&self, older: &i64, newer: &i64) -> i64 {
+        (*older).max(*newer)
+    }
+    fn get(&self, acc: &i64) -> i64 {
+        *acc
+    }
+    fn same(&self, a: &i64, b: &i64) -> bool {
+        a == b
+    }
+}
+
+impl Acc for Greatest {
+    fn of(x: i64) -> i64 {
+        x
+    }
+    fn number(acc: &i64) -> i64 {
+        *acc
+    }
+}
+
 impl Acc for Max<i64> {
     fn of(x: i64) -> Option<i64> {
         Some(x)
@@ -91,9 +125,11 @@ fn run_size(n: usize) {
         ("sum: two stacks", ours::<_, TwoStacks<_, ()>>(sum(), n)),
         ("sum: DABA", ours::<_, Daba<_, ()>>(sum(), n)),
         ("sum: subtract", ours::<_, SubtractOnEvict<_, ()>>(sum(), n)),
-        ("max: two stacks", ours::<_, TwoStacks<_, ()>>(max(), n)),
-        ("max: DABA", ours::<_, Daba<_, ()>>(max(), n)),
-        ("max: monotone", ours::<_, Monotone<_, ()>>(max(), n)),
+        ("max: two stacks", ours::<_, TwoStacks<_, ()>>(Greatest, n)),
+        ("max: DABA", ours::<_, Daba<_, ()>>(Greatest, n)),
+        ("Max: two stacks", ours::<_, TwoStacks<_, ()>>(max(), n)),
+        ("Max: DABA", ours::<_, Daba<_, ()>>(max(), n)),
+        ("Max: monotone", ours::<_, Monotone<_, ()>>(max(), n)),
     ];
     let mut random = 1_u64;
     let values: Vec<i64> = (0..STEPS.max(2 * n))
@@ -117,22 +153,21 @@ fn run_size(n: usize) {
         assert!(results[5..].iter().all(|&max| max == results[4]));
     }
     let medians: Vec<f64> = nanos.into_iter().map(median).collect();
+    if n == 1 << 6 {
+        print!("\nkernel step: ns, and times the deque with a running sum\n{:>8}", "n");
+        all.iter().for_each(|(name, _)| {
+            print!("{:>20}", name.replace("deque and running sum", "deque and sum"));
+        });
+        println!();
+    }
     print!("{n:>8}");
     for each in &medians {
-        print!("  {each:>6.2} {:>5.2}x", each / medians[0]);
+        print!("{each:>12.2} {:>6.2}x", each / medians[0]);
     }
     println!();
-    if n == 1 << 6 {
-        let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
-        eprintln!("columns: {}", names.join(", "));
-    }
 }
 
 pub fn run() {
-    println!("\nkernel step: ns, and times the deque with a running sum");
-    println!(
-        "       n  deque+sum      sum: two stacks DABA           subtract       max: two stacks DABA           monotone"
-    );
     for log in [6, 8, 10, 12, 14, 16, 18, 20] {
         run_size(1 << log);
     }

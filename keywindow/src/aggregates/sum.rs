@@ -73,6 +73,24 @@ impl From<i64> for Wide {
     }
 }
 
+impl TryFrom<Wide> for i64 {
+    type Error = core::num::TryFromIntError;
+
+    #[inline]
+    fn try_from(wide: Wide) -> Result<Self, Self::Error> {
+        i128::from(wide).try_into()
+    }
+}
+
+impl TryFrom<Wide> for u64 {
+    type Error = core::num::TryFromIntError;
+
+    #[inline]
+    fn try_from(wide: Wide) -> Result<Self, Self::Error> {
+        i128::from(wide).try_into()
+    }
+}
+
 impl From<u64> for Wide {
     fn from(value: u64) -> Self {
         Self { low: value, high: 0 }
@@ -98,7 +116,7 @@ impl core::ops::Sub for Wide {
 }
 
 /// A type of whole numbers, with one of twice the width to sum in.
-pub trait Whole: Copy + PartialEq + TryFrom<i128> {
+pub trait Whole: Copy + PartialEq + TryFrom<Self::Sum> {
     /// What sums are kept in.
     type Sum: Copy + Default + fmt::Debug + Into<i128>;
     /// The number as a sum.
@@ -150,8 +168,7 @@ impl<T: Whole> Aggregate for Sum<T> {
     }
     #[inline]
     fn get(&self, acc: &T::Sum) -> Result<T, Overflow> {
-        let sum = (*acc).into();
-        T::try_from(sum).map_err(|_| Overflow { sum })
+        T::try_from(*acc).map_err(|_| Overflow { sum: (*acc).into() })
     }
     #[inline]
     fn same(&self, a: &Result<T, Overflow>, b: &Result<T, Overflow>) -> bool {

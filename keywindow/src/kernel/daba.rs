@@ -38,7 +38,7 @@ pub struct Daba<Acc, T = Tick> {
 }
 
 impl<Acc: Clone, T: Copy + Default> Daba<Acc, T> {
-    #[inline]
+    #[inline(always)]
     fn step<A: Aggregate<Acc = Acc>>(&mut self, agg: &A) {
         if self.left == self.front {
             self.turn(agg);
@@ -55,9 +55,10 @@ impl<Acc: Clone, T: Copy + Default> Daba<Acc, T> {
         let done = &mut self.elements.at_mut(self.left).1;
         *done = agg.merge(done, &self.from_right);
         self.left += 1;
+        let later = self.gathered;
         self.gathered -= 1;
-        if self.gathered + 1 < self.front {
-            let later = &self.elements.at(self.gathered + 1).1;
+        if later < self.front {
+            let later = &self.elements.at(later).1;
             let merged = agg.merge(&self.elements.at(self.gathered).1, later);
             self.elements.at_mut(self.gathered).1 = merged;
         }

@@ -23,7 +23,7 @@ fn grow<E>(ring: &mut VecDeque<E>) {
 /// Gives memory back where less than a third of it is used.
 #[inline]
 pub(super) fn shrink<E>(ring: &mut VecDeque<E>) {
-    if ring.capacity() > SMALL && ring.len() < ring.capacity() / 3 {
+    if ring.capacity() > SMALL && 3 * ring.len() < ring.capacity() {
         ring.shrink_to(ring.len() + ring.len() / 2);
     }
 }

@@ -26,6 +26,8 @@ use wheel::Wheel;
 /// No entry of the list of what waits.
 const NONE: u32 = u32::MAX;
 
+/// So many that two slices of each, which is what can wait, are numbered below [`NONE`].
+const MOST_KEYS: usize = (u32::MAX / 2) as usize;
 /// Entries of lists for which room is kept where there is no key.
 const ROOM: usize = 64;
 /// Keys that are brought near before the first of them is visited.
@@ -141,7 +143,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
             hasher,
             index: HashTable::new(),
             keys: Slab::new(),
-            wheel: Wheel::default(),
+            wheel: Wheel::new(),
             waiting: Vec::new(),
             enter: NEVER,
             due: Vec::new(),
@@ -197,8 +199,10 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
         if time < self.now {
             return Err(Error::OutOfOrder { time, now: self.now });
         }
-        self.advance_to(time, sink);
-        match self.spec.place(time) {
+        let passed = self.spec.passed(time);
+        self.now = time;
+        self.fire_until(passed, sink);
+        match self.spec.place(time, passed) {
             Place::Windows { enter, leave } => Ok(Some((enter, leave))),
             Place::Gap => {
                 self.stats.gaps += 1;
@@ -227,6 +231,9 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
     }
 
     fn create(&mut self, hash: u64, key: K) -> Result<u32, Error> {
+        if self.keys.len() >= MOST_KEYS {
+            return Err(Error::TooManyKeys);
+        }
         let key = Key { key, waiting: NONE, slices: Q::new(&self.agg) };
         let id = self.keys.insert(key).ok_or(Error::TooManyKeys)?;
         let Self { index, keys, hasher, .. } = self;
@@ -261,24 +268,25 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
 
     /// Lets the time come to `time`: all windows that end until then, inclusive, are final, and
     /// their changes go to `sink`. A time that has passed already changes nothing.
-    pub fn advance_to(&mut self, time: i64, mut sink: impl FnMut(&K, Change<A::Out>)) {
-        if time <= self.now {
-            return;
-        }
-        self.now = time;
-        let Some(mut tick) = self.next() else { return };
-        let passed = self.spec.passed(time);
-        while tick < passed {
-            self.fire(tick, &mut sink);
-            let Some(next) = self.next() else { return };
-            tick = next;
+    pub fn advance_to(&mut self, time: i64, sink: impl FnMut(&K, Change<A::Out>)) {
+        if time > self.now {
+            self.now = time;
+            self.fire_until(self.spec.passed(time), sink);
         }
     }
 
+    /// The next tick with changes, or [`NEVER`].
     #[inline]
-    fn next(&self) -> Option<Tick> {
-        let next = self.wheel.next().map_or(self.enter, |leave| leave.min(self.enter));
-        (next != NEVER).then_some(next)
+    fn next(&self) -> Tick {
+        self.wheel.next().min(self.enter)
+    }
+
+    /// All changes of ticks before `passed`, which is never [`NEVER`].
+    #[inline]
+    fn fire_until(&mut self, passed: Tick, mut sink: impl FnMut(&K, Change<A::Out>)) {
+        while self.next() < passed {
+            self.fire(self.next(), &mut sink);
+        }
     }
 
     /// All changes of one tick.
@@ -286,30 +294,17 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
         let end = self.spec.end(tick);
         // First off the wheel, since keys that a record enters are put on it anew.
         let mut due = mem::take(&mut self.due);
-        if self.wheel.next() == Some(tick) {
+        if self.wheel.next() == tick {
             let keys = &self.keys;
             self.wheel.take(tick, &mut due, |id| touch::<A, _, _>(keys, id));
         }
         if self.enter == tick {
-            self.enter = NEVER;
-            let mut waiting = mem::take(&mut self.waiting);
-            for i in 0..waiting.len() {
-                if i % AHEAD == 1 {
-                    for soon in waiting.iter().skip(i).take(AHEAD) {
-                        black_box(self.keys.get(soon.id).map(|key| key.slices.oldest()));
-                    }
-                }
-                let Waiting { id, next, leave, ref mut acc } = waiting[i];
-                let Some(first) = acc.take().map(|acc| (leave, acc)) else { continue };
-                let second = waiting.get_mut(next as usize);
-                let second = second.and_then(|also| also.acc.take().map(|acc| (also.leave, acc)));
-                self.visit(id, tick, end, iter::once(first).chain(second), sink);
-            }
-            waiting.clear();
-            self.waiting = waiting;
+            self.enter_waiting(tick, end, sink);
         }
         for due in due.chunks(AHEAD) {
-            due.iter().for_each(|&id| touch::<A, _, _>(&self.keys, id));
+            if due.len() > 1 {
+                due.iter().for_each(|&id| touch::<A, _, _>(&self.keys, id));
+            }
             for &id in due {
                 // Unless a record has just entered.
                 if self.keys.get(id).is_some_and(|key| key.slices.oldest() == Some(tick)) {
@@ -325,6 +320,35 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
             self.waiting.shrink_to(ROOM);
             self.wheel.release();
         }
+    }
+
+    /// Lets what waits in.
+    fn enter_waiting(&mut self, tick: Tick, end: i64, sink: &mut impl FnMut(&K, Change<A::Out>)) {
+        self.enter = NEVER;
+        let mut waiting = mem::take(&mut self.waiting);
+        for i in 0..waiting.len() {
+            if i % AHEAD == 1 {
+                for soon in waiting.iter().skip(i).take(AHEAD) {
+                    let Some(key) = self.keys.get(soon.id) else { continue };
+                    if key.slices.oldest() == Some(tick) {
+                        key.slices.touch_oldest();
+                    }
+                    key.slices.touch_newest();
+                }
+            }
+            let Waiting { id, next, leave, ref mut acc } = waiting[i];
+            let Some(acc) = acc.take() else { continue };
+            let first = (leave, acc);
+            match waiting.get_mut(next as usize) {
+                None => self.visit(id, tick, end, Some(first), sink),
+                Some(second) => {
+                    let second = second.acc.take().map(|acc| (second.leave, acc));
+                    self.visit(id, tick, end, iter::once(first).chain(second), sink);
+                }
+            }
+        }
+        waiting.clear();
+        self.waiting = waiting;
     }
 
     /// What one tick does to one key.
@@ -375,7 +399,8 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
     /// one timer for all keys, and calls [`advance_to`](Self::advance_to) then.
     #[must_use]
     pub fn next_deadline(&self) -> Option<i64> {
-        self.next().map(|tick| self.spec.end(tick))
+        let next = self.next();
+        (next != NEVER).then(|| self.spec.end(next))
     }
 
     /// The result of a key in the last window that has ended, `None` if it held no record of it.

@@ -5,26 +5,32 @@ use alloc::vec::Vec;
 use core::mem;
 
 use crate::Tick;
+use crate::lattice::NEVER;
 
 const LEVELS: usize = 4;
-const BUCKETS: usize = 256;
-/// Emptied buckets whose memory is kept for the next ones.
-const SPARES: usize = 8;
+/// Bits of a tick that tell the buckets of a level apart; the last level has two.
+const BITS: usize = 10;
+const BUCKETS: usize = 1 << BITS;
+/// Emptied buckets whose memory is kept for the next ones: so many, with room for so few.
+const SPARES: usize = 256;
+const SPARE: usize = 16;
 
 /// A hierarchical timing wheel over ticks, one entry a key.
 ///
-/// Level l has the entries whose tick differs from the wheel's in byte l and in none above, in a
-/// bucket for each value of that byte; what differs above the lower four bytes is far away, by its
+/// Level l has the entries whose tick differs from the wheel's in digit l, of ten bits, and in none
+/// above, in a bucket for each value of that digit; what differs above the lower four bytes is far away, by its
 /// upper four. So the least tick is in the first bucket of the lowest level that is not empty.
 /// Entries of one tick come out in the order in which they went in, and an entry moves at most four
 /// times.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Wheel {
     /// The tick that was taken last. No entry is before it.
     now: Tick,
     levels: [Level; LEVELS],
     far: BTreeMap<u32, Bucket>,
     spares: Vec<Vec<Entry>>,
+    /// The least tick of all entries, NEVER for none.
+    next: Tick,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -72,21 +78,37 @@ const fn high(tick: Tick) -> u32 {
 }
 
 impl Wheel {
+    pub(super) fn new() -> Self {
+        Self {
+            now: 0,
+            levels: Default::default(),
+            far: BTreeMap::new(),
+            spares: Vec::new(),
+            next: NEVER,
+        }
+    }
+
     /// Adds an entry, not before the tick that was taken last.
     #[inline]
     pub(super) fn insert(&mut self, tick: Tick, id: u32) {
+        self.next = self.next.min(tick);
+        self.place(tick, id);
+    }
+
+    #[inline]
+    fn place(&mut self, tick: Tick, id: u32) {
         let entry = Entry { low: tick as u32, id };
         if high(tick) != high(self.now) {
             self.far.entry(high(tick)).or_default().push(entry);
             return;
         }
         let differ = entry.low ^ self.now as u32;
-        let at = (31 - (differ | 1).leading_zeros() as usize) / 8;
+        let at = (31 - (differ | 1).leading_zeros() as usize) / BITS;
         let level = &mut self.levels[at];
         if level.buckets.is_empty() {
             level.buckets.resize_with(BUCKETS, Bucket::default);
         }
-        let place = (entry.low >> (8 * at)) as usize % BUCKETS;
+        let place = (entry.low >> (BITS * at)) as usize % BUCKETS;
         let bucket = &mut level.buckets[place];
         if bucket.entries.capacity() == 0 {
             bucket.entries = self.spares.pop().unwrap_or_default();
@@ -95,48 +117,61 @@ impl Wheel {
         level.used[place / 64] |= 1 << (place % 64);
     }
 
-    /// The least tick of all entries.
+    /// The least tick of all entries, NEVER for none.
     #[inline]
-    pub(super) fn next(&self) -> Option<Tick> {
+    pub(super) const fn next(&self) -> Tick {
+        self.next
+    }
+
+    fn find_next(&self) -> Tick {
         for level in &self.levels {
             if let Some(place) = level.first() {
                 let least = level.buckets[place].least;
-                return Some(Tick::from(high(self.now)) << 32 | Tick::from(least));
+                return Tick::from(high(self.now)) << 32 | Tick::from(least);
             }
         }
-        let (&high, bucket) = self.far.first_key_value()?;
-        Some(Tick::from(high) << 32 | Tick::from(bucket.least))
+        let far = self.far.first_key_value();
+        far.map_or(NEVER, |(&high, bucket)| Tick::from(high) << 32 | Tick::from(bucket.least))
     }
 
     /// Takes the entries with this tick, which must be the least, and puts their keys into `due`.
     /// Tells `soon` of those that come up within the next ticks.
     pub(super) fn take(&mut self, tick: Tick, due: &mut Vec<u32>, mut soon: impl FnMut(u32)) {
         let mut entries = Vec::new();
+        let mut level_0 = false;
         if high(tick) == high(self.now) {
-            let first = |level: &Level| level.first();
-            let Some((at, place)) = (0..LEVELS).find_map(|at| Some((at, first(&self.levels[at])?)))
-            else {
-                return;
+            let place = |at: usize| (tick as u32 >> (BITS * at)) as usize % BUCKETS;
+            let used = |at: &usize| {
+                let place = place(*at);
+                self.levels[*at].used[place / 64] & 1 << (place % 64) != 0
             };
-            let level = &mut self.levels[at];
+            // The least tick is in the lowest level that has any, and in its first bucket.
+            let Some(at) = (0..LEVELS).find(used) else { return };
+            let (level, place) = (&mut self.levels[at], place(at));
             entries = mem::take(&mut level.buckets[place].entries);
             level.used[place / 64] &= !(1 << (place % 64));
+            level_0 = at == 0;
         } else if let Some(bucket) = self.far.remove(&high(tick)) {
             entries = bucket.entries;
         }
         self.now = tick;
-        for entry in &entries {
-            if entry.low == tick as u32 {
-                due.push(entry.id);
-            } else {
-                if (entry.low ^ tick as u32) < BUCKETS as u32 {
-                    soon(entry.id);
+        if level_0 {
+            due.extend(entries.iter().map(|entry| entry.id));
+        } else {
+            for entry in &entries {
+                if entry.low == tick as u32 {
+                    due.push(entry.id);
+                } else {
+                    if (entry.low ^ tick as u32) < BUCKETS as u32 {
+                        soon(entry.id);
+                    }
+                    self.place(Tick::from(high(tick)) << 32 | Tick::from(entry.low), entry.id);
                 }
-                self.insert(Tick::from(high(tick)) << 32 | Tick::from(entry.low), entry.id);
             }
         }
+        self.next = self.find_next();
         entries.clear();
-        if self.spares.len() < SPARES && entries.capacity() > 0 {
+        if self.spares.len() < SPARES && (1..=SPARE).contains(&entries.capacity()) {
             self.spares.push(entries);
         }
     }
@@ -162,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_wheel_is_a_sorted_list_first_in_first_out() {
-        let (mut wheel, mut map) = (Wheel::default(), BTreeMap::<Tick, Vec<u32>>::new());
+        let (mut wheel, mut map) = (Wheel::new(), BTreeMap::<Tick, Vec<u32>>::new());
         let mut random = 7_u64;
         let mut next = |below: u64| {
             random = random
@@ -176,7 +211,7 @@ mod tests {
             let tick = now + 1 + next(reach);
             wheel.insert(tick, id);
             map.entry(tick).or_default().push(id);
-            assert_eq!(wheel.next(), map.keys().next().copied());
+            assert_eq!(Some(wheel.next()), map.keys().next().copied());
             if next(2) == 0 {
                 let (tick, ids) = map.pop_first().unwrap();
                 let mut due = Vec::new();
@@ -186,11 +221,11 @@ mod tests {
             }
         }
         while let Some((tick, ids)) = map.pop_first() {
-            assert_eq!(wheel.next(), Some(tick));
+            assert_eq!(wheel.next(), tick);
             let mut due = Vec::new();
             wheel.take(tick, &mut due, |_| ());
             assert_eq!(due, ids);
         }
-        assert_eq!(wheel.next(), None);
+        assert_eq!(wheel.next(), NEVER);
     }
 }

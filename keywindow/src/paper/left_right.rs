@@ -77,7 +77,7 @@ impl<A: Aggregate> LeftRight<A> {
             return Err(Error::OutOfOrder { time, now: self.now });
         }
         self.advance_to(time, sink);
-        let (enter, leave) = match self.spec.place(time) {
+        let (enter, leave) = match self.spec.place(time, self.spec.passed(time)) {
             Place::Windows { enter, leave } => (enter, leave),
             Place::Gap => return Ok(Outcome::Gap),
             Place::Never => return Err(Error::NeverEnters { time }),
