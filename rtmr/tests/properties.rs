@@ -189,7 +189,7 @@ fn loads_of_any_magnitude_are_planned_alike() {
 #[test]
 fn a_plan_cut_short_says_so_and_still_verifies() {
     use std::sync::atomic::{AtomicU32, Ordering};
-    let case = Case::lognormal(5, 8, 300, 1.0, 0.5);
+    let case = Case::lognormal(5, 8, 1500, 1.0, 0.5);
     let asked = AtomicU32::new(0);
     let keep_going = || asked.fetch_add(1, Ordering::Relaxed) < 1;
     let options =

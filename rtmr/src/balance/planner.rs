@@ -53,9 +53,9 @@ pub fn plan(cluster: &Cluster<'_>, band: Band, options: &Options<'_>) -> Result<
     };
     let mut made = solve_all(cluster, band, &decomposition.groups, &means);
     if matches!(options.groups, GroupRule::Mended | GroupRule::Relaxed | GroupRule::Whole) {
-        retry(cluster, band, &mut decomposition, &mut made, &means);
+        retry(cluster, band, &mut decomposition, &mut made, &means, options.steps);
         if options.search == Search::Auto || options.search == Search::Exact {
-            unite(cluster, band, &mut decomposition, &mut made, &means);
+            unite(cluster, band, &mut decomposition, &mut made, &means, options.steps);
         }
     }
     let mut draft = Draft::new(cluster, band);
@@ -98,6 +98,7 @@ fn retry(
     decomposition: &mut Decomposition,
     made: &mut Made,
     means: &Means<'_>,
+    all_steps: u64,
 ) {
     let widest = largest_room(cluster, band);
     let mut hopeless: Vec<u32> = Vec::new();
@@ -136,12 +137,15 @@ fn retry(
                 group.spared.append(spare);
                 group.state = GroupState::LeftIdle;
             }
-            let retried = solve_all(cluster, band, std::slice::from_ref(&group), means);
+            let left = Means { steps: all_steps.saturating_sub(spent(made)), ..*means };
+            let mut retried = solve_all(cluster, band, std::slice::from_ref(&group), &left);
+            retried[0].1.steps += made[at].1.steps;
             groups[at] = group;
             made.splice(at..=at, retried);
             if let Some(other) = partner {
                 groups.remove(other);
-                made.remove(other);
+                let gone = made.remove(other).1.steps;
+                made[at - usize::from(other < at)].1.steps += gone;
                 break;
             }
         }
@@ -168,6 +172,7 @@ fn unite(
     decomposition: &mut Decomposition,
     made: &mut Made,
     means: &Means<'_>,
+    all_steps: u64,
 ) {
     let items: usize = made.iter().map(|(problem, _)| problem.items.len()).sum();
     let bytes = |(problem, solved): &(Problem, Solved)| {
@@ -184,14 +189,24 @@ fn unite(
     }
     let mut group = decomposition.groups[0].clone();
     decomposition.groups[1..].iter().for_each(|other| join(&mut group, other));
-    let united = solve_all(cluster, band, std::slice::from_ref(&group), means);
+    let before = spent(made);
+    let left = Means { steps: all_steps.saturating_sub(before), ..*means };
+    let mut united = solve_all(cluster, band, std::slice::from_ref(&group), &left);
     let feasible = made.iter().all(|(_, solved)| solved.feasible);
     let all: f64 = made.iter().map(bytes).sum();
     let better = united.iter().all(|both| both.1.feasible && (!feasible || bytes(both) < all));
     if better {
+        united[0].1.steps += before;
         *made = united;
         decomposition.groups = vec![group];
+    } else {
+        made[0].1.steps += spent(&united);
     }
+}
+
+/// Steps that were taken for these.
+fn spent(made: &Made) -> u64 {
+    made.iter().map(|(_, solved)| solved.steps).sum()
 }
 
 fn join(group: &mut Group, other: &Group) {
