@@ -206,9 +206,9 @@ impl<'a> Search<'a> {
         while link != NONE {
             let (item, before) = self.decisions[link as usize];
             if (item as usize) < self.at.at {
-                out.push(item)
+                out.push(item);
             } else {
-                taken.push(item)
+                taken.push(item);
             }
             link = before;
         }

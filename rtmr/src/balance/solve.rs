@@ -10,6 +10,7 @@ use super::problem::{Item, Problem, Source, by_ratio};
 use super::repair::repair;
 use super::select::break_item;
 use super::state::{STAY, State};
+use super::widest::Widest;
 use crate::rng::SplitMix64;
 
 /// What a search may use.
@@ -45,6 +46,10 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
     let mut steps = 0;
     let mut covers = Vec::with_capacity(problem.sources.len());
     let highs = problem.highs();
+    let needs: f64 = problem.sources.iter().map(|source| source.need - source.slack).sum();
+    if needs > highs + problem.targets.iter().map(|target| target.slack).sum::<f64>() {
+        return unreachable(problem, steps);
+    }
     for j in 0..problem.sources.len() {
         let source = problem.sources[j];
         let most = source.most.min(highs);
@@ -144,7 +149,9 @@ fn pack_thoroughly(problem: &Problem, taken: &[u32], means: &Means<'_>) -> Optio
     let ratios = vec![0.0; part.sources.len()];
     let keep_going: &dyn Fn() -> bool = &|| (means.keep_going)();
     let place = exact::search(&part, &ratios, 0.0, f64::INFINITY, PACKING, keep_going).place?;
-    Some(order.into_iter().zip(place).map(|(item, place)| (item, place - 1)).collect())
+    // An item of next to no load may stay.
+    let moved = order.into_iter().zip(place).filter(|(_, place)| *place != STAY);
+    Some(moved.map(|(item, place)| (item, place - 1)).collect())
 }
 
 /// Items that are packed by branch and bound, and its nodes.
@@ -257,6 +264,7 @@ fn greedy_start(state: &mut State<'_>, taken: &[u32], search: Search) {
     order.sort_unstable_by(|&a, &b| load(b).total_cmp(&load(a)).then(a.cmp(&b)));
     state.place.fill(STAY);
     state.recount();
+    let mut rooms = Widest::new(problem.targets.iter().map(|target| target.high));
     for item in order {
         let j = state.source[item as usize] as usize;
         let source = &problem.sources[j];
@@ -265,12 +273,9 @@ fn greedy_start(state: &mut State<'_>, taken: &[u32], search: Search) {
         if load_first && (done || over) {
             continue;
         }
-        let room = |k: usize| problem.targets[k].high - state.into[k];
-        let best =
-            (0..state.into.len()).max_by(|&a, &b| room(a).total_cmp(&room(b)).then(b.cmp(&a)));
-        if let Some(k) = best.filter(|&k| !load_first || load(item) <= room(k)) {
-            #[allow(clippy::cast_possible_truncation, reason = "nodes are counted by u32")]
-            state.apply(item as usize, k as u32 + 1);
+        if let Some((to, _)) = rooms.peek().filter(|&(_, room)| !load_first || load(item) <= room) {
+            rooms.take(load(item));
+            state.apply(item as usize, to + 1);
         }
     }
 }
