@@ -25,7 +25,7 @@ pub(crate) fn pack(problem: &Problem, taken: Vec<u32>) -> Option<Assignment> {
     let mut placed = Vec::with_capacity(heavy.len() + rest.len());
     let mut missing = Widest::new(aims.iter().copied());
     for item in heavy {
-        let Some((to, _)) = missing.peek() else { return None };
+        let (to, _) = missing.peek()?;
         missing.take(load(item));
         got[to as usize] += load(item);
         placed.push((item, to));
