@@ -30,7 +30,7 @@ fn observe(controller: &mut Controller, load: f64) {
 }
 
 #[test]
-fn the_first_periods_plan_nothing_then_load_does() {
+fn b16_the_first_periods_plan_nothing_then_load_does() {
     let mut it = controller(Settings { warm_up: 3, ..settings() });
     for _ in 0..3 {
         observe(&mut it, 0.1);

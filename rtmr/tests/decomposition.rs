@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::collections::BTreeSet;
+
 use common::{Random, cases, count};
 use proptest::prelude::*;
 use rtmr::balance::{
@@ -78,8 +80,9 @@ fn check(cluster: &Cluster<'_>, band: Band, rule: GroupRule, made: &Decompositio
         let sum = |nodes: &[u32], f: &dyn Fn(usize) -> f64| {
             nodes.iter().map(|&node| f(node as usize)).sum::<f64>()
         };
+        let spared: BTreeSet<u32> = group.spared.iter().copied().collect();
         let raised: Vec<u32> =
-            group.idle.iter().copied().filter(|node| !group.spared.contains(node)).collect();
+            group.idle.iter().copied().filter(|node| !spared.contains(node)).collect();
         for (got, want) in [
             (group.d1, sum(&raised, &|j| band.low(p[j]) - s[j])),
             (group.d2, sum(&group.idle, &|j| band.high(p[j]) - s[j])),
@@ -217,6 +220,20 @@ fn too_little_room_in_all_is_a_proof_with_a_number() {
     assert!((needed - 34.0).abs() < 1e-9 && (room - 6.0).abs() < 1e-9);
     assert_eq!(plan.moves.len(), 6);
     let _ = verify(&cluster, band, &plan).unwrap();
+}
+
+/// Many nodes by every rule, and plans where each overloaded one has but a hot entry.
+#[test]
+fn many_nodes_are_no_matter() {
+    let (capacity, base, entries) = loads(1, 10_000);
+    let cluster = Cluster::new(&capacity, &base, &entries).unwrap();
+    let band = Band::new(0.1, 0.1).unwrap();
+    for rule in RULES {
+        check(&cluster, band, rule, &decompose(&cluster, band, rule));
+        let options = Options { groups: rule, steps: 1000, ..Options::default() };
+        let made = plan(&cluster, band, &options).unwrap();
+        let _ = verify(&cluster, band, &made).unwrap();
+    }
 }
 
 proptest! {

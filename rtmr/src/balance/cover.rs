@@ -20,21 +20,31 @@ pub(crate) struct Cover {
     pub(crate) ratio: f64,
     /// No cover takes fewer bytes.
     pub(crate) optimal: bool,
+    /// The best cover is over the most, so that this one is another.
+    pub(crate) tight: bool,
     /// States looked at.
     pub(crate) steps: u64,
 }
 
-/// Items that the dynamic program may decide on: as many as a mask has bits.
-const CORE: usize = 64;
-/// States kept at once.
-const STATES: usize = 1500;
+/// States that the dynamic program may keep at once, and look at in all.
+const STATES: usize = 3000;
+const ALL_STATES: u64 = 60_000;
 
+/// The load of a set of items, and its cost beside that of the items before the break.
 #[derive(Clone, Copy, Debug)]
 struct State {
     load: f64,
     cost: f64,
-    toggled: u64,
+    /// The decision that was made last against the break, as a place in the list of them.
+    last: u32,
+    /// The decision of this turn is not in the list yet.
+    new: bool,
 }
+
+/// Bytes over the bound, in parts, for which a cover is not searched on.
+const NEAR: f64 = 1e-5;
+
+const NONE: u32 = u32::MAX;
 
 /// The least cover of `need` that does not come to more than `most`, `slack` aside; `None` if
 /// all items together are too few. It may come to more than `most` where none was found.
@@ -57,7 +67,7 @@ pub(crate) fn cover(items: &mut [Item], need: f64, most: f64, slack: f64) -> Opt
     search.run();
     search.steps += steps;
     search.complete = false;
-    Some(search.cover(bound, ratio))
+    Some(Cover { tight: true, ..search.cover(bound, ratio) })
 }
 
 struct Search<'a> {
@@ -65,23 +75,27 @@ struct Search<'a> {
     at: Break,
     need: f64,
     most: f64,
-    /// Load, cost beside the break's, and mask of the best cover.
+    /// A cover of so few bytes is near enough to the bound.
+    good: f64,
     best: Option<State>,
-    /// Items in the order of their bits.
-    order: Vec<u32>,
+    /// Items that are in or out against the break, each with the decision before it.
+    decisions: Vec<(u32, u32)>,
+    /// The item of this turn.
+    item: u32,
     complete: bool,
     steps: u64,
 }
 
 impl<'a> Search<'a> {
     fn new(items: &'a [Item], at: Break, need: f64, most: f64) -> Self {
-        let order = Vec::with_capacity(CORE);
-        Self { items, at, need, most, best: None, order, complete: false, steps: 0 }
+        let (best, decisions) = (None, Vec::new());
+        let good = at.fractional(items, need) * (1.0 + NEAR);
+        Self { items, at, need, most, good, best, decisions, item: NONE, complete: false, steps: 0 }
     }
 
     fn run(&mut self) {
         let (mut down, mut up) = (self.at.at, self.at.at);
-        let mut states = vec![State { load: self.at.load, cost: 0.0, toggled: 0 }];
+        let mut states = vec![State { load: self.at.load, cost: 0.0, last: NONE, new: false }];
         let (mut merged, mut shifted) = (Vec::new(), Vec::new());
         self.prune(&mut states, down, up);
         for turn in 0.. {
@@ -91,10 +105,11 @@ impl<'a> Search<'a> {
                 return;
             }
             let (may_go_down, may_go_up) = (down > self.at.sorted.0, up < self.at.sorted.1);
-            if self.order.len() == CORE || states.len() > STATES || !(may_go_down || may_go_up) {
+            let near = self.best.is_some_and(|best| self.at.cost + best.cost <= self.good);
+            let enough = near || states.len() > STATES || self.steps > ALL_STATES;
+            if enough || !(may_go_down || may_go_up) {
                 return;
             }
-            let bit = 1 << self.order.len();
             let (item, sign) = if may_go_up && (turn % 2 == 0 || !may_go_down) {
                 up += 1;
                 (up - 1, 1.0)
@@ -103,13 +118,15 @@ impl<'a> Search<'a> {
                 (down, -1.0)
             };
             #[allow(clippy::cast_possible_truncation, reason = "entries are counted by u32")]
-            self.order.push(item as u32);
+            let id = item as u32;
+            self.item = id;
             let item = self.items[item];
             shifted.clear();
             shifted.extend(states.iter().map(|state| State {
                 load: state.load + sign * item.load,
                 cost: state.cost + sign * item.cost(),
-                toggled: state.toggled | bit,
+                last: state.last,
+                new: true,
             }));
             merge(&states, &shifted, &mut merged);
             std::mem::swap(&mut states, &mut merged);
@@ -123,7 +140,7 @@ impl<'a> Search<'a> {
         for state in states.iter() {
             let good = state.load >= self.need && state.load <= self.most;
             if good && self.best.is_none_or(|best| state.cost < best.cost) {
-                self.best = Some(*state);
+                self.best = Some(self.note(*state));
             }
         }
         let best = self.best.map_or(f64::INFINITY, |best| best.cost);
@@ -157,10 +174,20 @@ impl<'a> Search<'a> {
                     least = state.cost;
                 }
                 kept -= 1;
-                states[kept] = state;
+                states[kept] = self.note(state);
             }
         }
         states.drain(..kept);
+    }
+
+    /// The state with its decision of this turn in the list.
+    #[allow(clippy::cast_possible_truncation, reason = "no more than states are looked at")]
+    fn note(&mut self, state: State) -> State {
+        if !state.new {
+            return state;
+        }
+        self.decisions.push((self.item, state.last));
+        State { last: self.decisions.len() as u32 - 1, new: false, ..state }
     }
 
     fn cover(self, bound: f64, ratio: f64) -> Cover {
@@ -170,26 +197,29 @@ impl<'a> Search<'a> {
             let cost = item.map_or(0.0, Item::cost);
             (self.at.load + item.map_or(0.0, |item| item.load), cost, None)
         };
-        let found = self.best.map(|best| (best.load, best.cost, Some(best.toggled)));
-        let (load, cost, toggled) = found.unwrap_or_else(greedy);
-        let end = if toggled.is_some() { self.at.at } else { self.at.at + 1 };
+        let found = self.best.map(|best| (best.load, best.cost, Some(best.last)));
+        let (load, cost, last) = found.unwrap_or_else(greedy);
+        let end = if last.is_some() { self.at.at } else { self.at.at + 1 };
         #[allow(clippy::cast_possible_truncation, reason = "entries are counted by u32")]
         let mut taken: Vec<u32> = (0..end.min(self.items.len()) as u32).collect();
-        if let Some(toggled) = toggled {
-            let on = |bit: &usize| toggled >> bit & 1 == 1;
-            let out: Vec<u32> = (0..self.order.len()).filter(on).map(|b| self.order[b]).collect();
-            #[allow(clippy::cast_possible_truncation, reason = "entries are counted by u32")]
-            let at = self.at.at as u32;
-            for &item in out.iter().filter(|&&item| item >= at) {
+        let (mut link, mut out) = (last.unwrap_or(NONE), Vec::new());
+        while link != NONE {
+            let (item, before) = self.decisions[link as usize];
+            if (item as usize) < self.at.at {
+                out.push(item);
+            } else {
                 taken.push(item);
             }
-            let low = self.at.sorted.0;
-            let gone = |item: &u32| (*item as usize) >= low && *item < at && out.contains(item);
-            taken.retain(|item| !gone(item));
+            link = before;
         }
-        let optimal = self.complete && toggled.is_some();
+        // Those before the break stand at their own places.
+        out.sort_unstable_by(|a, b| b.cmp(a));
+        for item in out {
+            taken.swap_remove(item as usize);
+        }
+        let optimal = self.complete && last.is_some();
         let cost = self.at.cost + cost;
-        Cover { taken, load, cost, bound, ratio, optimal, steps: self.steps }
+        Cover { taken, load, cost, bound, ratio, optimal, tight: false, steps: self.steps }
     }
 }
 

@@ -42,9 +42,9 @@ pub enum GroupState {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Group {
-    /// Overloaded nodes, the most overloaded first.
+    /// Overloaded nodes, the most overloaded first; those that were left over come last.
     pub over: Vec<u32>,
-    /// Idle nodes, the idlest first.
+    /// Idle nodes, those of `spared` first; the idlest first, unless groups were merged.
     pub idle: Vec<u32>,
     /// Those of `idle` that need not come up to their band.
     pub spared: Vec<u32>,

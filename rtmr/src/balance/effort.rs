@@ -2,11 +2,12 @@
 
 use super::pack::Assignment;
 use super::problem::{Problem, by_ratio};
+use super::widest::Widest;
 
 /// Relieves the sources of least need first, each by entries of least ratio, and puts every entry
 /// where most room is. Targets may stay idle, sources overloaded; none gets worse.
 pub(crate) fn best_effort(problem: &Problem) -> Assignment {
-    let mut room: Vec<f64> = problem.targets.iter().map(|target| target.high).collect();
+    let mut rooms = Widest::new(problem.targets.iter().map(|target| target.high));
     let mut order: Vec<usize> = (0..problem.sources.len()).collect();
     order.sort_by(|&a, &b| problem.sources[a].need.total_cmp(&problem.sources[b].need));
     let mut moves = Vec::new();
@@ -25,18 +26,12 @@ pub(crate) fn best_effort(problem: &Problem) -> Assignment {
             if out + load > source.most {
                 continue;
             }
-            if let Some(k) = widest(&room).filter(|&k| room[k] >= load) {
-                room[k] -= load;
+            if let Some((to, _)) = rooms.peek().filter(|&(_, room)| room >= load) {
+                rooms.take(load);
                 out += load;
-                #[allow(clippy::cast_possible_truncation, reason = "nodes are counted by u32")]
-                moves.push((at, k as u32));
+                moves.push((at, to));
             }
         }
     }
     moves
-}
-
-/// The target with the most room, the first among equals.
-fn widest(room: &[f64]) -> Option<usize> {
-    (0..room.len()).max_by(|&a, &b| room[a].total_cmp(&room[b]).then(b.cmp(&a)))
 }

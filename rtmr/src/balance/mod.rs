@@ -4,6 +4,7 @@ mod anneal;
 mod cluster;
 mod cover;
 mod decompose;
+mod draft;
 mod effort;
 mod exact;
 mod leftover;
@@ -18,6 +19,7 @@ mod select;
 mod solve;
 mod state;
 mod verify;
+mod widest;
 
 pub use anneal::{Anneal, Costs, Start};
 pub use cluster::{Band, Cluster, Entry};

@@ -27,7 +27,9 @@ pub struct Options<'a> {
     pub search: Search,
     /// What time steps and bytes take: for Algorithm 2, and for when to stop.
     pub costs: Costs,
-    /// Steps that searches may take in all: neighbours, nodes and states.
+    /// Steps that searches may take in all: neighbours and nodes. The dynamic program of a cover
+    /// looks at 60 000 states and a little more at most, for each overloaded node and whatever
+    /// this says; they count all the same.
     pub steps: u64,
     /// The seed of the searches.
     pub seed: u64,

@@ -1,6 +1,7 @@
 //! What goes where: entries that leave, onto nodes with a lower and an upper end each.
 
 use super::problem::{Problem, Target};
+use super::widest::Widest;
 
 /// An assignment: items and the target of each.
 pub(crate) type Assignment = Vec<(u32, u32)>;
@@ -22,8 +23,10 @@ pub(crate) fn pack(problem: &Problem, taken: Vec<u32>) -> Option<Assignment> {
     heavy.sort_unstable_by(|&a, &b| load(b).total_cmp(&load(a)).then(a.cmp(&b)));
     let mut got = vec![0.0; aims.len()];
     let mut placed = Vec::with_capacity(heavy.len() + rest.len());
+    let mut missing = Widest::new(aims.iter().copied());
     for item in heavy {
-        let to = most_missing(&aims, &got);
+        let (to, _) = missing.peek()?;
+        missing.take(load(item));
         got[to as usize] += load(item);
         placed.push((item, to));
     }
@@ -42,17 +45,6 @@ fn aims(targets: &[Target], lows: f64, highs: f64, sum: f64) -> Option<Vec<f64>>
     }
     let part = if highs > lows { ((sum - lows) / (highs - lows)).clamp(0.0, 1.0) } else { 0.0 };
     Some(targets.iter().map(|target| target.low + part * (target.high - target.low)).collect())
-}
-
-#[allow(clippy::cast_possible_truncation, reason = "nodes are counted by u32")]
-fn most_missing(aims: &[f64], got: &[f64]) -> u32 {
-    let (mut to, mut most) = (0, f64::NEG_INFINITY);
-    for (at, (aim, got)) in aims.iter().zip(got).enumerate() {
-        if aim - got > most {
-            (to, most) = (at, aim - got);
-        }
-    }
-    to as u32
 }
 
 /// Fills one target after the other, so that after each the sum is off by one item at most.

@@ -90,9 +90,11 @@ pub(crate) fn problems(cluster: &Cluster<'_>, band: Band, groups: &[Group]) -> V
         let (p, s) = (cluster.capacity()[node as usize], cluster.loads()[node as usize]);
         (band.low(p), band.high(p), s, band.slack(p, s, part))
     };
-    let target = |group: &Group, node: u32| {
+    let mut spared = vec![false; cluster.capacity().len()];
+    groups.iter().flat_map(|group| &group.spared).for_each(|&node| spared[node as usize] = true);
+    let target = |node: u32| {
         let (low, high, load, slack) = nodes(node);
-        let spared = group.spared.contains(&node);
+        let spared = spared[node as usize];
         Target { node, low: if spared { 0.0 } else { low - load }, high: high - load, slack }
     };
     // Group and source of each overloaded node, and the largest entry that may leave it.
@@ -100,7 +102,7 @@ pub(crate) fn problems(cluster: &Cluster<'_>, band: Band, groups: &[Group]) -> V
     let widest = largest_room(cluster, band);
     let mut made: Vec<Problem> = Vec::with_capacity(groups.len());
     for (g, group) in (0_u32..).zip(groups) {
-        let targets: Vec<Target> = group.idle.iter().map(|&node| target(group, node)).collect();
+        let targets: Vec<Target> = group.idle.iter().map(|&node| target(node)).collect();
         let room = targets.iter().map(|t| t.high + t.slack).fold(0.0, f64::max);
         let (mut sources, mut start) = (Vec::with_capacity(group.over.len()), 0);
         for (j, &node) in (0_u32..).zip(&group.over) {
@@ -141,26 +143,51 @@ pub(crate) fn largest_room(cluster: &Cluster<'_>, band: Band) -> f64 {
     idle.map(|(&p, &s)| band.high(p) - s + band.slack(p, s, Band::TOLERANCE)).fold(0.0, f64::max)
 }
 
-/// The items of one node that may leave it for a node with room for `widest`, and what is left
-/// out: entries that are too large, and so can move nowhere.
+/// The largest entry that may leave each node for one with room for `widest`.
+fn limits(cluster: &Cluster<'_>, band: Band, widest: f64) -> Vec<f64> {
+    let nodes = cluster.capacity().iter().zip(cluster.loads());
+    nodes.map(|(&p, &s)| widest.min(s - band.low(p) + band.slack(p, s, Band::TOLERANCE))).collect()
+}
+
+/// Whether the entries that may leave a node suffice to bring it down, for each node. O(entries).
+pub(crate) fn relievable(cluster: &Cluster<'_>, band: Band, widest: f64) -> Vec<bool> {
+    let limits = limits(cluster, band, widest);
+    let mut movable = vec![0.0; limits.len()];
+    for entry in cluster.entries() {
+        if entry.load <= limits[entry.owner as usize] {
+            movable[entry.owner as usize] += entry.load;
+        }
+    }
+    let nodes = cluster.capacity().iter().zip(cluster.loads()).zip(movable);
+    nodes
+        .map(|((&p, &s), load)| load >= s - band.high(p) - band.slack(p, s, 0.1 * Band::TOLERANCE))
+        .collect()
+}
+
+/// Entries of these nodes, that may leave them, a list a node; and those that may not, as they
+/// are too large. O(nodes + entries).
 pub(crate) fn items_of(
     cluster: &Cluster<'_>,
     band: Band,
-    node: u32,
+    nodes: &[u32],
     widest: f64,
-) -> (Vec<Item>, Vec<u32>) {
-    let (p, s) = (cluster.capacity()[node as usize], cluster.loads()[node as usize]);
-    let limit = widest.min(s - band.low(p) + band.slack(p, s, Band::TOLERANCE));
-    let (mut items, mut hot) = (Vec::new(), Vec::new());
-    let all = (0_u32..).zip(cluster.entries());
-    for (entry, e) in all.filter(|(_, e)| e.owner == node && e.load > 0.0) {
-        if e.load > limit {
+) -> (Vec<Vec<Item>>, Vec<u32>) {
+    let limits = limits(cluster, band, widest);
+    let mut place = vec![usize::MAX; limits.len()];
+    nodes.iter().enumerate().for_each(|(at, &node)| place[node as usize] = at);
+    let (mut items, mut hot) = (vec![Vec::new(); nodes.len()], Vec::new());
+    for (entry, e) in (0_u32..).zip(cluster.entries()) {
+        let at = place[e.owner as usize];
+        if at == usize::MAX || e.load == 0.0 {
+            continue;
+        }
+        if e.load > limits[e.owner as usize] {
             hot.push(entry);
             continue;
         }
         let mut item = Item { ratio: 0.0, load: e.load, bytes: e.bytes, entry };
         item.ratio = item.cost() / item.load;
-        items.push(item);
+        items[at].push(item);
     }
     (items, hot)
 }

@@ -28,7 +28,7 @@ impl Break {
 }
 
 /// Below this many items it is as quick to sort them.
-const SORTED: usize = 192;
+const SORTED: usize = 384;
 
 /// Partitions `items` at the first whose load, with all of less ratio, comes to `need`.
 pub(crate) fn break_item(items: &mut [Item], need: f64) -> Break {

@@ -6,10 +6,11 @@ use super::effort;
 use super::exact;
 use super::options::Search;
 use super::pack::{Assignment, pack};
-use super::problem::{Problem, Source, by_ratio};
+use super::problem::{Item, Problem, Source, by_ratio};
 use super::repair::repair;
 use super::select::break_item;
 use super::state::{STAY, State};
+use super::widest::Widest;
 use crate::rng::SplitMix64;
 
 /// What a search may use.
@@ -45,6 +46,10 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
     let mut steps = 0;
     let mut covers = Vec::with_capacity(problem.sources.len());
     let highs = problem.highs();
+    let needs: f64 = problem.sources.iter().map(|source| source.need - source.slack).sum();
+    if needs > highs + problem.targets.iter().map(|target| target.slack).sum::<f64>() {
+        return unreachable(problem, steps);
+    }
     for j in 0..problem.sources.len() {
         let source = problem.sources[j];
         let most = source.most.min(highs);
@@ -69,10 +74,13 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
     let proven = covers.iter().all(|cover| cover.optimal);
     let least = if proven { hope } else { 0.0 };
     let optimal = !raised && proven;
+    let best = !raised && !covers.iter().any(|cover| cover.tight);
     let ratios: Vec<f64> = covers.iter().map(|cover| cover.ratio).collect();
     let within = covers.iter().zip(&problem.sources).all(|(c, s)| c.load <= s.most + s.slack);
     drop(covers);
     let fast = within.then(|| pack(problem, taken.clone())).flatten();
+    let thorough = within && fast.is_none() && means.search != Search::Ratio;
+    let fast = fast.or_else(|| thorough.then(|| pack_thoroughly(problem, &taken, means)).flatten());
     let fast =
         fast.filter(|_| !matches!(means.search, Search::Anneal(a) if a.start == Start::LoadFirst));
     let cost = |moves: &Assignment| {
@@ -82,7 +90,8 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
         let good = cost(&moves) <= bound * (1.0 + GOOD_ENOUGH);
         let enough = match means.search {
             Search::Ratio => true,
-            Search::Auto => optimal || good,
+            // Covers that are the best there are, or nearly, and that were packed as they are.
+            Search::Auto => optimal || good || best,
             Search::Exact => optimal,
             Search::Anneal(_) => false,
         };
@@ -118,6 +127,36 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
     let bounds = (floor, bound.max(least));
     Solved { hope, ..search(problem, means, &ratios, bounds, None, &taken, steps) }
 }
+
+/// Packs the items by branch and bound where they are few: all of them, so that nothing is left
+/// to decide but where.
+fn pack_thoroughly(problem: &Problem, taken: &[u32], means: &Means<'_>) -> Option<Assignment> {
+    if taken.len() > FEW || !exact::worth_a_try(problem) {
+        return None;
+    }
+    let mut part =
+        Problem { sources: Vec::new(), targets: problem.targets.clone(), items: Vec::new() };
+    let mut order = taken.to_vec();
+    order.sort_unstable();
+    for source in &problem.sources {
+        let start = part.items.len();
+        let mine = order.iter().map(|&at| at as usize).filter(|at| source.range().contains(at));
+        part.items.extend(mine.map(|at| Item { bytes: 0, ratio: 0.0, ..problem.items[at] }));
+        let need: f64 = part.items[start..].iter().map(|item| item.load).sum();
+        let len = part.items.len() - start;
+        part.sources.push(Source { need, most: need, start, len, ..*source });
+    }
+    let ratios = vec![0.0; part.sources.len()];
+    let keep_going: &dyn Fn() -> bool = &|| (means.keep_going)();
+    let place = exact::search(&part, &ratios, 0.0, f64::INFINITY, PACKING, keep_going).place?;
+    // An item of next to no load may stay.
+    let moved = order.into_iter().zip(place).filter(|(_, place)| *place != STAY);
+    Some(moved.map(|(item, place)| (item, place - 1)).collect())
+}
+
+/// Items that are packed by branch and bound, and its nodes.
+const FEW: usize = 256;
+const PACKING: u64 = 10_000;
 
 /// A solution this near to the bound, in parts of it, is not searched on.
 const GOOD_ENOUGH: f64 = 2e-4;
@@ -225,6 +264,7 @@ fn greedy_start(state: &mut State<'_>, taken: &[u32], search: Search) {
     order.sort_unstable_by(|&a, &b| load(b).total_cmp(&load(a)).then(a.cmp(&b)));
     state.place.fill(STAY);
     state.recount();
+    let mut rooms = Widest::new(problem.targets.iter().map(|target| target.high));
     for item in order {
         let j = state.source[item as usize] as usize;
         let source = &problem.sources[j];
@@ -233,12 +273,9 @@ fn greedy_start(state: &mut State<'_>, taken: &[u32], search: Search) {
         if load_first && (done || over) {
             continue;
         }
-        let room = |k: usize| problem.targets[k].high - state.into[k];
-        let best =
-            (0..state.into.len()).max_by(|&a, &b| room(a).total_cmp(&room(b)).then(b.cmp(&a)));
-        if let Some(k) = best.filter(|&k| !load_first || load(item) <= room(k)) {
-            #[allow(clippy::cast_possible_truncation, reason = "nodes are counted by u32")]
-            state.apply(item as usize, k as u32 + 1);
+        if let Some((to, _)) = rooms.peek().filter(|&(_, room)| !load_first || load(item) <= room) {
+            rooms.take(load(item));
+            state.apply(item as usize, to + 1);
         }
     }
 }
