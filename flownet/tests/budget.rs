@@ -55,6 +55,29 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(cases(4096))]
+
+    /// On networks that are large enough for exact heights to be found again and again.
+    #[test]
+    fn small_steps_come_to_the_same_end_on_larger_networks(
+        plan in plan(30, 90),
+        method in 0..3_usize,
+        steps in 1_u64..120,
+    ) {
+        let net = plan.network();
+        let solver = Solver::new(&net).method(METHODS[method]);
+        let Ok(whole) = solver.clone().solve() else { return Ok(()) };
+        let mut run = solver.start().unwrap();
+        let mut granted = steps;
+        while run.step(steps) == Status::Paused {
+            prop_assert!(run.progress().stats.steps <= granted);
+            granted += steps;
+        }
+        prop_assert_eq!(run.finish().unwrap(), whole);
+    }
+}
+
 /// By searching the residual network as section 2 of the paper defines it.
 fn augmenting_path(net: &Network<u64>, flows: &[u64]) -> bool {
     let mut reached = vec![false; net.node_count()];
