@@ -21,18 +21,22 @@ proptest! {
         let solver = Solver::new(&net).method(METHODS[method]);
         let Ok(whole) = solver.clone().solve() else { return Ok(()) };
         let mut run = solver.start().unwrap();
-        let mut granted = 0;
+        let (mut granted, mut last) = (0, 0);
         while run.step(steps) == Status::Paused {
             granted += steps;
             prop_assert!(run.progress().stats.steps <= granted);
             prop_assert!(!run.progress().done);
             prop_assert!(granted < 1_000_000);
             let stopped = run.clone().finish().unwrap();
+            prop_assert_eq!(run.progress().value, Some(stopped.value));
+            prop_assert!(stopped.value >= last);
+            last = stopped.value;
             prop_assert_eq!(stopped.outcome, Outcome::Stopped);
             prop_assert_eq!(verify(&net, &stopped), Ok(()));
             prop_assert!(stopped.value <= whole.value);
         }
         prop_assert!(run.progress().done);
+        prop_assert_eq!(run.progress().value, Some(whole.value));
         prop_assert_eq!(run.finish().unwrap(), whole);
     }
 

@@ -1,7 +1,9 @@
-//! Push–relabel: highest label first, with gaps, global relabelling and a look ahead: nothing is
-//! pushed to a node that has no arc down, which would only push it back once it is lifted; that node
-//! is lifted at once. (Goldberg, "Two-level push-relabel algorithm for the maximum flow problem",
-//! 2009, looks ahead alike.)
+//! Push–relabel: highest label first, with gaps, global relabelling, a look ahead and waits.
+//!
+//! The look ahead: nothing is pushed to a node that has no arc down, which would only push it back
+//! once it is lifted; that node is lifted at once. (Goldberg, "Two-level push-relabel algorithm for
+//! the maximum flow problem", 2009, looks ahead alike.) The waits: a node that leaps, that is lifted
+//! by more than one, again and again is left alone until the next global relabelling.
 //!
 //! First a maximum preflow is found, and with it a minimum cut: a node that is known to be cut off
 //! from the sink keeps what it has. [`restore`](super::restore) then sends that back to the
@@ -16,7 +18,7 @@ use crate::Stats;
 
 /// The state between two steps: a preflow, whose excesses are zero or more.
 ///
-/// O(V² √E) for the preflow.
+/// O(V² √E + V E) for the preflow; the second term counts only where parallel arcs make E > V².
 #[derive(Clone, Debug)]
 pub(crate) struct PushRelabel<W> {
     /// A lower bound of the arcs to the sink; the number of nodes where there is no way.
@@ -124,6 +126,11 @@ impl<W: Width> PushRelabel<W> {
                 Stage::Done => return true,
             }
         }
+    }
+
+    /// What has reached the sink, which is what flows once the rest is sent back.
+    pub(crate) fn value(&self, net: &Residual<W>) -> u128 {
+        self.excess[net.sink as usize].widen()
     }
 
     /// Makes a flow of the preflow: what did not reach the sink goes back to the source.
