@@ -119,7 +119,7 @@ impl<C: Capacity> Cut<C> {
 ///
 /// Amounts are in source-equivalent units: tuples of the sources that stand for what passes. They
 /// are the tuples themselves where no node has a gain. [`verify`](crate::verify) checks all of it
-/// but the statistics.
+/// but the statistics. How far amounts in `f64` are exact is told at [`Capacity`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Answer<C> {

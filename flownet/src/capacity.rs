@@ -9,6 +9,15 @@ use crate::verify::sums::Exact;
 /// Valid capacities are zero or more, and finite; [`Limit::Unbounded`] stands for "no limit".
 /// Every valid capacity is `m · 2^e` with whole `m` and `e`, and that is how the solvers take it:
 /// they add and subtract whole numbers only, so that they are exact and end for `f64` as well.
+///
+/// # Floats
+/// An `f64` of an [`Answer`](crate::Answer) is the exact amount, rounded once to nearest. So what
+/// amounts add up to may be off by 2^-53 of each that was rounded: of parallel arcs as of the arcs
+/// at a node. [`verify`](crate::verify) allows that much and no more; where V nodes lie one after
+/// another that the whole value passes in several rounded amounts each, it adds up to V · 2^-52 of
+/// the value, and so far the true maximum may lie below a value that passed. None of this is so
+/// where each limit is a whole number of times some power of two, and all amounts are below 2^53
+/// times that: there sums and the proof are exact, as for whole numbers.
 pub trait Capacity: Copy + PartialOrd + Debug + Display + Exact + Dyadic + 'static {
     /// Nothing.
     const ZERO: Self;

@@ -21,18 +21,22 @@ proptest! {
         let solver = Solver::new(&net).method(METHODS[method]);
         let Ok(whole) = solver.clone().solve() else { return Ok(()) };
         let mut run = solver.start().unwrap();
-        let mut granted = 0;
+        let (mut granted, mut last) = (0, 0);
         while run.step(steps) == Status::Paused {
             granted += steps;
             prop_assert!(run.progress().stats.steps <= granted);
             prop_assert!(!run.progress().done);
             prop_assert!(granted < 1_000_000);
             let stopped = run.clone().finish().unwrap();
+            prop_assert_eq!(run.progress().value, Some(stopped.value));
+            prop_assert!(stopped.value >= last);
+            last = stopped.value;
             prop_assert_eq!(stopped.outcome, Outcome::Stopped);
             prop_assert_eq!(verify(&net, &stopped), Ok(()));
             prop_assert!(stopped.value <= whole.value);
         }
         prop_assert!(run.progress().done);
+        prop_assert_eq!(run.progress().value, Some(whole.value));
         prop_assert_eq!(run.finish().unwrap(), whole);
     }
 
@@ -52,6 +56,29 @@ proptest! {
         let flow = Solver::new(&net).method(METHODS[method]).solve_within(steps).unwrap();
         prop_assert_eq!(verify(&net, &flow), Ok(()));
         prop_assert_eq!(flow.value == best.value, !augmenting_path(&net, &flow.flows));
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(4096))]
+
+    /// On networks that are large enough for exact heights to be found again and again.
+    #[test]
+    fn small_steps_come_to_the_same_end_on_larger_networks(
+        plan in plan(30, 90),
+        method in 0..3_usize,
+        steps in 1_u64..120,
+    ) {
+        let net = plan.network();
+        let solver = Solver::new(&net).method(METHODS[method]);
+        let Ok(whole) = solver.clone().solve() else { return Ok(()) };
+        let mut run = solver.start().unwrap();
+        let mut granted = steps;
+        while run.step(steps) == Status::Paused {
+            prop_assert!(run.progress().stats.steps <= granted);
+            granted += steps;
+        }
+        prop_assert_eq!(run.finish().unwrap(), whole);
     }
 }
 

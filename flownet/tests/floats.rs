@@ -111,6 +111,37 @@ proptest! {
     }
 }
 
+/// A self loop carries nothing, so it must not make amounts finer than the check knows: here the
+/// lowest bit of all is in the limit of a loop.
+#[test]
+fn a_self_loop_at_a_node_with_a_capacity_is_no_limit() {
+    let sevenths = [
+        (0, 1, 243),
+        (1, 1, 350),
+        (1, 1, 997),
+        (1, 1, 781),
+        (1, 1, 904),
+        (0, 1, 980),
+        (1, 1, 510),
+        (0, 1, 333),
+        (1, 0, 389),
+        (0, 1, 438),
+        (1, 1, 160),
+        (0, 1, 286),
+    ];
+    let arcs = sevenths.map(|(u, v, c)| (u, v, f64::from(c) / 7.0));
+    let mut net = net(2, 0, 1, &arcs);
+    net.set_node_capacity(id(0), 985.0 / 7.0).unwrap();
+    net.set_node_capacity(id(1), 391.0 / 7.0).unwrap();
+    for method in METHODS {
+        for acyclic in [false, true] {
+            let answer = Solver::new(&net).method(method).acyclic(acyclic).solve().unwrap();
+            assert_eq!(verify(&net, &answer), Ok(()), "{method:?}");
+            assert_eq!(answer.value, 391.0 / 7.0);
+        }
+    }
+}
+
 #[test]
 fn a_small_bottleneck_behind_a_large_capacity_is_kept() {
     // Relative rounding to the largest capacity would make the 1 a 0.

@@ -26,6 +26,8 @@ proptest! {
             let answer = answer.unwrap();
             prop_assert_eq!(u128::from(answer.value), expected);
             prop_assert_eq!(answer.outcome, Outcome::Maximum);
+            let loops = net.arcs().zip(&answer.flows).filter(|(arc, _)| arc.from == arc.to);
+            prop_assert_eq!(loops.map(|(_, flow)| flow).max().unwrap_or(&0), &0);
             prop_assert_eq!(verify(&net, &answer), Ok(()));
             // The extreme cuts belong to the network and not to the flow.
             let cuts = (answer.source_cut.clone(), answer.sink_cut.clone());

@@ -20,6 +20,8 @@ pub(crate) struct Dinic {
     head: usize,
     /// The arcs from the source to where the blocking flow stands.
     path: Vec<u32>,
+    /// What flows so far.
+    pub(crate) value: u128,
     stage: Stage,
 }
 
@@ -39,6 +41,7 @@ impl Dinic {
             queue: Vec::with_capacity(nodes),
             head: 0,
             path: Vec::new(),
+            value: 0,
             stage: Stage::Begin,
         }
     }
@@ -173,9 +176,11 @@ impl Dinic {
                 full = depth;
             }
         }
+        let least = least.unwrap_or_default();
         for &edge in &self.path {
-            net.send(edge as usize, least.unwrap_or_default());
+            net.send(edge as usize, least);
         }
+        self.value += least.widen();
         let edge = self.path[full] as usize;
         self.path.truncate(full);
         net.edges[net.edges[edge].partner()].head

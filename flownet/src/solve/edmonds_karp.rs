@@ -32,6 +32,8 @@ pub(crate) struct EdmondsKarp {
     path: Vec<u32>,
     /// How many of these are before the last part; 0 before the first search.
     split: usize,
+    /// What flows so far.
+    pub(crate) value: u128,
 }
 
 /// One of the two searches.
@@ -135,6 +137,7 @@ impl EdmondsKarp {
             behind: Front::new(nodes),
             path: Vec::new(),
             split: 0,
+            value: 0,
         }
     }
 
@@ -237,9 +240,11 @@ impl EdmondsKarp {
     /// where they looked at the first arc that is now full.
     fn augment<W: Width>(&mut self, net: &mut Residual<W>) {
         let least = self.path.iter().map(|&arc| net.edges[arc as usize].cap).min();
+        let least = least.unwrap_or_default();
         for &arc in &self.path {
-            net.send(arc as usize, least.unwrap_or_default());
+            net.send(arc as usize, least);
         }
+        self.value += least.widen();
         let full = |arc: &&u32| net.edges[**arc as usize].cap == W::ZERO;
         // The arcs of each part begin in the middle, so the first that a search met is the last.
         if let Some(&arc) = self.path[1..self.split].iter().rfind(full) {

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::units::{Units, scaled};
-use crate::{ArcId, Capacity, Error, Limit, Network, NodeId, Place};
+use crate::{Arc, ArcId, Capacity, Error, Limit, Network, NodeId, Place};
 
 /// One limit of the expanded network.
 #[derive(Clone, Copy, Debug)]
@@ -125,7 +125,7 @@ impl<'a, C: Capacity> Expanded<'a, C> {
         let mut links = core::mem::take(&mut self.links);
         match &self.units {
             None => links.extend(self.net.arcs().map(|arc| Link {
-                from: self.sender(arc.from),
+                from: self.tail(&arc),
                 to: arc.to.0,
                 limit: arc.capacity,
             })),
@@ -134,7 +134,7 @@ impl<'a, C: Capacity> Expanded<'a, C> {
                     let (from, to) = (units.nodes[arc.from.index()], units.nodes[arc.to.index()]);
                     let passing = if to == 0.0 { 0.0 } else { from * self.net.gain(arc.from) };
                     let limit = scaled(arc.capacity, passing, Place::Arc(id))?;
-                    links.push(Link { from: self.sender(arc.from), to: arc.to.0, limit });
+                    links.push(Link { from: self.tail(&arc), to: arc.to.0, limit });
                 }
             }
         }
@@ -159,6 +159,12 @@ impl<'a, C: Capacity> Expanded<'a, C> {
         }
         self.links = links;
         Ok(())
+    }
+
+    /// Where an arc starts. A self loop is one also where its node is split: it carries nothing, and
+    /// its limit must not make the grid finer.
+    fn tail(&self, arc: &Arc<C>) -> u32 {
+        if arc.from == arc.to { arc.to.0 } else { self.sender(arc.from) }
     }
 
     fn at_node(&self, node: NodeId, limit: Limit<C>, at: Place) -> Result<Limit<C>, Error<C>> {

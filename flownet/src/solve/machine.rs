@@ -79,6 +79,15 @@ impl<W: Width> Worker<W> {
         }
     }
 
+    /// The value of the flow that there is, in steps of the grid.
+    fn value(&self) -> u128 {
+        match &self.algorithm {
+            Algorithm::EdmondsKarp(method) => method.value,
+            Algorithm::Dinic(method) => method.value,
+            Algorithm::PushRelabel(method) => method.value(&self.net),
+        }
+    }
+
     pub(crate) fn method(&self) -> Method {
         match self.algorithm {
             Algorithm::EdmondsKarp(_) => Method::EdmondsKarp,
@@ -116,6 +125,15 @@ impl Machine {
             Machine::Narrow(worker) => worker.stats,
             Machine::Middle(worker) => worker.stats,
             Machine::Wide(worker) => worker.stats,
+        }
+    }
+
+    /// The value of the flow so far, in steps of the grid.
+    pub(crate) fn value(&self) -> u128 {
+        match self {
+            Machine::Narrow(worker) => worker.value(),
+            Machine::Middle(worker) => worker.value(),
+            Machine::Wide(worker) => worker.value(),
         }
     }
 

@@ -30,8 +30,10 @@ pub enum Method {
     EdmondsKarp,
     /// Blocking flows over levels: O(V² E), and O(E √V) for matching.
     Dinic,
-    /// Highest label first, with gaps and global relabelling: O(V² √E) for the cut, then O(V E) at
-    /// worst for the flow.
+    /// Push–relabel, the highest label first, with gaps and global relabelling: O(V² √E + V E).
+    /// Nothing is pushed to a node that could only push it back; such a node is lifted at once. A
+    /// node that is lifted again and again by more than one waits, as often as the bound allows, for
+    /// the next global relabelling, which mostly finds that it is cut off from the sinks.
     PushRelabel,
 }
 
@@ -101,7 +103,7 @@ impl<'a, C: Capacity> Solver<'a, C> {
     pub fn solve_while(
         self,
         every: u64,
-        mut keep_going: impl FnMut(&Progress) -> bool,
+        mut keep_going: impl FnMut(&Progress<C>) -> bool,
     ) -> Result<Answer<C>, Error<C>> {
         let mut run = self.start()?;
         while keep_going(&run.progress()) && run.step(every.max(1)) == Status::Paused {}
@@ -133,9 +135,12 @@ pub enum Status {
 /// How far a [`Run`] has come.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct Progress<C> {
     /// The work so far.
     pub stats: Stats,
+    /// The value of the flow so far: what [`Run::finish`] would answer. It never falls. `None` if
+    /// it is beyond the type: then the answer is [`Error::Overflow`].
+    pub value: Option<C>,
     /// Whether it is done.
     pub done: bool,
 }
@@ -165,10 +170,12 @@ impl<C: Capacity> Run<'_, C> {
         if self.machine.run(&mut self.saved) { Status::Done } else { Status::Paused }
     }
 
-    /// How far it has come.
+    /// How far it has come. O(1).
     #[must_use]
-    pub fn progress(&self) -> Progress {
-        Progress { stats: self.machine.stats(), done: self.machine.done() }
+    pub fn progress(&self) -> Progress<C> {
+        let (machine, k) = (&self.machine, self.grid.k);
+        let value = C::from_grid(machine.value(), k);
+        Progress { stats: machine.stats(), value, done: machine.done() }
     }
 
     /// The answer, with [`Outcome::Stopped`](crate::Outcome::Stopped) unless done. O(V + E), and

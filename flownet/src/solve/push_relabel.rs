@@ -1,7 +1,9 @@
-//! Push–relabel: highest label first, with gaps, global relabelling and a look ahead: nothing is
-//! pushed to a node that has no arc down, which would only push it back once it is lifted; that node
-//! is lifted at once. (Goldberg, "Two-level push-relabel algorithm for the maximum flow problem",
-//! 2009, looks ahead alike.)
+//! Push–relabel: highest label first, with gaps, global relabelling, a look ahead and waits.
+//!
+//! The look ahead: nothing is pushed to a node that has no arc down, which would only push it back
+//! once it is lifted; that node is lifted at once. (Goldberg, "Two-level push-relabel algorithm for
+//! the maximum flow problem", 2009, looks ahead alike.) The waits: a node that leaps, that is lifted
+//! by more than one, again and again is left alone until the next global relabelling.
 //!
 //! First a maximum preflow is found, and with it a minimum cut: a node that is known to be cut off
 //! from the sink keeps what it has. [`restore`](super::restore) then sends that back to the
@@ -16,7 +18,7 @@ use crate::Stats;
 
 /// The state between two steps: a preflow, whose excesses are zero or more.
 ///
-/// O(V² √E) for the preflow.
+/// O(V² √E + V E) for the preflow; the second term counts only where parallel arcs make E > V².
 #[derive(Clone, Debug)]
 pub(crate) struct PushRelabel<W> {
     /// A lower bound of the arcs to the sink; the number of nodes where there is no way.
@@ -39,10 +41,14 @@ pub(crate) struct PushRelabel<W> {
     leaps: Vec<u8>,
     /// Whether an active node waits for the next global relabelling.
     waiting: bool,
-    /// How often active nodes may still wait: √E times in all, which keeps the bound.
+    /// How often active nodes may still wait: V or √E times in all, whichever is less. To find exact
+    /// heights as often takes no more than O(V E) and O(V² √E) do, and active nodes that no longer
+    /// wait raise the highest label by at most V each time, which is O(V²) in all.
     waits: u32,
     /// Work since the last global relabelling.
     work: u64,
+    /// How much work it is time for the next one after.
+    often: u64,
     stage: Stage,
 }
 
@@ -74,8 +80,9 @@ impl<W: Width> PushRelabel<W> {
             head: 0,
             leaps: vec![0; nodes],
             waiting: false,
-            waits: u32::try_from(edges.isqrt()).unwrap_or(u32::MAX),
+            waits: u32::try_from(edges.isqrt().min(nodes)).unwrap_or(u32::MAX),
             work: 0,
+            often: 12 * nodes as u64 + edges as u64,
             stage: Stage::Begin,
         }
     }
@@ -119,6 +126,11 @@ impl<W: Width> PushRelabel<W> {
                 Stage::Done => return true,
             }
         }
+    }
+
+    /// What has reached the sink, which is what flows once the rest is sent back.
+    pub(crate) fn value(&self, net: &Residual<W>) -> u128 {
+        self.excess[net.sink as usize].widen()
     }
 
     /// Makes a flow of the preflow: what did not reach the sink goes back to the source.
@@ -219,7 +231,6 @@ impl<W: Width> PushRelabel<W> {
         budget: &mut u64,
         stats: &mut Stats,
     ) -> Pause {
-        let often = 12 * net.nodes() as u64 + net.edges.len() as u64;
         loop {
             let node = self.active[self.highest as usize];
             if node == NONE {
@@ -229,7 +240,7 @@ impl<W: Width> PushRelabel<W> {
                 self.highest -= 1;
                 continue;
             }
-            if self.work > often {
+            if self.work > self.often {
                 return Pause::Relabel;
             }
             if self.leaps[node as usize] >= LEAPS && self.waits > 0 {
@@ -241,7 +252,7 @@ impl<W: Width> PushRelabel<W> {
                 return Pause::Limit;
             }
             self.active[self.highest as usize] = self.before[node as usize];
-            if !self.discharge(net, node, budget, stats) {
+            if !self.discharge(net, node, budget, stats) && self.work <= self.often {
                 return Pause::Limit;
             }
         }
@@ -254,7 +265,9 @@ impl<W: Width> PushRelabel<W> {
     }
 
     /// Pushes what a node has down, and lifts the node once if that is not enough. `false` where a
-    /// look ahead is beyond the budget: the node is as active as before, and goes on at that arc.
+    /// look ahead is beyond the budget, or comes when it is time for exact heights: the node is as
+    /// active as before, and goes on at that arc. (It is the same time however small the steps are:
+    /// a node that goes on is asked again whether it is, and must find the same answer.)
     fn discharge(
         &mut self,
         net: &mut Residual<W>,
@@ -275,7 +288,7 @@ impl<W: Width> PushRelabel<W> {
                 let idle = self.excess[head as usize] == W::ZERO;
                 if idle && head != net.sink && self.leaps[head as usize] < LEAPS {
                     let own = Self::cost(net, node) + u64::from(next - start);
-                    if *budget < own + Self::cost(net, head) {
+                    if self.work > self.often || *budget < own + Self::cost(net, head) {
                         within = false;
                         break;
                     }
