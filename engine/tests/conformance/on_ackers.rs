@@ -54,7 +54,7 @@ impl Crossed {
 /// No verdict is lost: one that was would cost a time-out, and a replay.
 #[test]
 fn ackers_come_and_go_and_nothing_is_replayed() {
-    prove(300, &(restless(), world(), repeats()), |(case, world, faults)| {
+    prove(150, &(restless(), world(), repeats()), |(case, world, faults)| {
         let case = case.without_failures();
         untroubled((&case, &world), Guarantee::AtLeastOnce, Faults::default())?;
         untroubled((&case, &world), Guarantee::AtLeastOnce, faults.clone())?;
@@ -67,7 +67,7 @@ fn ackers_come_and_go_and_nothing_is_replayed() {
 fn ackers_come_and_go_under_faults_at_least_once() {
     let crossed = Crossed::default();
     let cases = (restless(), world(), faults(), prop_oneof![Just(3_u32), Just(100)]);
-    prove(400, &cases, |(case, world, faults, attempts)| {
+    prove(200, &cases, |(case, world, faults, attempts)| {
         let config = hasty(&case, Guarantee::AtLeastOnce, attempts);
         let (book, outcome) = outcome((&case, &world), config, faults, None)?;
         crossed.count(&case, &book);
@@ -75,13 +75,13 @@ fn ackers_come_and_go_under_faults_at_least_once() {
         nothing_is_forgotten(&case, &book, &outcome.report)?;
         excess_is_of_replayed_roots(&case, &book, &outcome.report)
     });
-    crossed.often(400);
+    crossed.often(200);
 }
 
 #[test]
 fn ackers_come_and_go_under_faults_exactly_once() {
     let crossed = Crossed::default();
-    prove(400, &(restless(), world(), faults()), |(case, world, faults)| {
+    prove(200, &(restless(), world(), faults()), |(case, world, faults)| {
         let case = case.without_poison().exactly_once().without_crashes();
         let config = hasty(&case, Guarantee::ExactlyOnce, PATIENT);
         let (book, outcome) = outcome((&case, &world), config, faults, None)?;
@@ -91,14 +91,14 @@ fn ackers_come_and_go_under_faults_exactly_once() {
         prop_assert_eq!(outcome.report.dead, 0);
         nothing_is_forgotten(&case, &book, &outcome.report)
     });
-    crossed.often(400);
+    crossed.often(200);
 }
 
 /// A new incarnation goes on at some epoch, with the ring of that epoch.
 #[test]
 fn ackers_come_and_go_through_crashes() {
     let crossed = Crossed::default();
-    prove(300, &(restless(), world(), crashes()), |(case, world, faults)| {
+    prove(150, &(restless(), world(), crashes()), |(case, world, faults)| {
         let done = |case: &Case, guarantee| -> TestCaseResult {
             let of = (case, &world);
             let (book, outcome) = on_crashes::outcome(of, guarantee, faults.clone())?;
@@ -120,5 +120,5 @@ fn ackers_come_and_go_through_crashes() {
         done(&case, Guarantee::AtLeastOnce)?;
         done(&case.exactly_once(), Guarantee::ExactlyOnce)
     });
-    crossed.often(300);
+    crossed.often(150);
 }
