@@ -52,6 +52,10 @@ pub struct Config {
     pub workers: u32,
     /// Ackers on the ring, one a worker; at most as many as workers.
     pub ackers: u32,
+    /// Changes of `ackers` as the run goes on: from each of these epochs on there are so many. Roots
+    /// of earlier epochs stay with the acker that they had, replays included. Epochs rise, from 1 at
+    /// the least; at most [`MAX_ACKER_CHANGES`], and only where roots are tracked.
+    pub acker_changes: Vec<(u64, u32)>,
     /// What is promised of a root.
     pub guarantee: Guarantee,
     /// When an epoch ends.
@@ -118,6 +122,7 @@ impl Default for Config {
         Config {
             workers: 1,
             ackers: 1,
+            acker_changes: Vec::new(),
             guarantee: Guarantee::default(),
             epoch: EpochEnd::Every(Duration::from_millis(50)),
             window: 64,
@@ -149,6 +154,8 @@ impl Default for Config {
 
 /// Most workers of a run.
 pub const MAX_WORKERS: u32 = 512;
+/// Most changes of the ring of ackers in a run: each has a ring of its own in memory.
+pub const MAX_ACKER_CHANGES: usize = 256;
 /// Most slot bits of a keyed stream.
 pub const MAX_SLOT_BITS: u32 = 24;
 
@@ -198,6 +205,7 @@ impl Config {
                     limit: u64::from(self.workers),
                 });
             }
+            self.check_acker_changes(errors);
             if self.timeout <= self.linger {
                 errors.push(BuildError::TimeoutWithinLinger {
                     timeout: self.timeout,
@@ -211,6 +219,9 @@ impl Config {
             if backoff > max_backoff {
                 errors.push(BuildError::BackoffAboveMax { backoff, max_backoff });
             }
+        }
+        if !self.tracked() && !self.acker_changes.is_empty() {
+            errors.push(BuildError::UntrackedAckerChanges { guarantee: self.guarantee });
         }
         if self.check_ppm > 0 && !self.exactly_once() {
             let guarantee = self.guarantee;
@@ -247,6 +258,27 @@ impl Config {
             if time > limit {
                 errors.push(BuildError::TooLong { field, value: time, limit });
             }
+        }
+    }
+
+    fn check_acker_changes(&self, errors: &mut Vec<BuildError>) {
+        let (value, limit) = (self.acker_changes.len() as u64, MAX_ACKER_CHANGES as u64);
+        if value > limit {
+            errors.push(BuildError::Above { field: "acker_changes", value, limit });
+            return;
+        }
+        let workers = self.workers;
+        let mut before = None;
+        for &(epoch, ackers) in &self.acker_changes {
+            if epoch == 0 {
+                errors.push(BuildError::AckerChangeAtStart { ackers });
+            } else if let Some(before) = before.filter(|&before| before >= epoch) {
+                errors.push(BuildError::AckerChangeOrder { epoch, before });
+            }
+            if ackers == 0 || ackers > workers {
+                errors.push(BuildError::AckerChangeCount { epoch, ackers, workers });
+            }
+            before = Some(epoch);
         }
     }
 }

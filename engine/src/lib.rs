@@ -28,7 +28,9 @@ pub use batch::{Batch, CloneBatch, Places, Push};
 pub use channel::{ChannelSpout, SendError, Sender, Source, TrySendError, ZeroCapacity, channel};
 pub use combine::{Combine, Combiner};
 pub use component::{Bolt, BoxError, Execute, Poll, Seek, Spout, TaskContext, Watermark};
-pub use config::{Config, EpochEnd, Exhausted, Guarantee, MAX_SLOT_BITS, MAX_WORKERS};
+pub use config::{
+    Config, EpochEnd, Exhausted, Guarantee, MAX_ACKER_CHANGES, MAX_SLOT_BITS, MAX_WORKERS,
+};
 pub use core::{Crash, Epoch, Nanos};
 pub use driver::sim;
 pub use driver::threads::{self, Handle, LetterHandler, Monitor, Status, Stop, StopHandle};

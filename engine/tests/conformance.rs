@@ -35,6 +35,8 @@ mod world;
 
 #[path = "conformance/fault_table.rs"]
 mod fault_table;
+#[path = "conformance/on_ackers.rs"]
+mod on_ackers;
 #[path = "conformance/on_crashes.rs"]
 mod on_crashes;
 #[path = "conformance/on_sim.rs"]

@@ -12,6 +12,8 @@ mod net;
 #[path = "rules/parts.rs"]
 mod parts;
 
+#[path = "rules/ackers.rs"]
+mod ackers;
 #[path = "rules/combiners.rs"]
 mod combiners;
 #[path = "rules/conform.rs"]

@@ -44,11 +44,20 @@ impl fmt::Display for Config {
     }
 }
 
+fn changes(changes: &[(u64, u32)]) -> String {
+    let one = |(epoch, ackers): &(u64, u32)| format!("{ackers} from epoch {epoch}");
+    if changes.is_empty() {
+        return "none".to_owned();
+    }
+    changes.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 /// Every field with its value. Taken apart whole, so that no field can be forgotten.
 fn lines(config: &Config) -> Vec<(&'static str, String)> {
     let Config {
         workers,
         ackers,
+        acker_changes,
         guarantee,
         epoch,
         window,
@@ -79,6 +88,7 @@ fn lines(config: &Config) -> Vec<(&'static str, String)> {
     vec![
         ("workers", format!("{workers} threads")),
         ("ackers", ackers.to_string()),
+        ("acker_changes", changes(acker_changes)),
         ("guarantee", guarantee.to_string()),
         ("epoch", epoch.to_string()),
         ("window", format!("{window} epochs")),

@@ -1,5 +1,7 @@
 //! What is fixed before a run: components, edges, and the tables that say where tasks are.
 
+use std::sync::Arc;
+
 use acker::Ring;
 
 use super::{ComponentId, EdgeId, Epoch, Nanos, TaskId, WorkerId};
@@ -46,10 +48,12 @@ pub struct EdgePlan {
 /// Where everything is, from some epoch on.
 #[derive(Clone, Debug)]
 pub struct Table {
+    /// Tables of one version have every task at the same place: they differ in the ring alone.
+    pub version: usize,
     /// The worker of each task.
-    pub workers: Vec<WorkerId>,
+    pub workers: Arc<[WorkerId]>,
     /// Each task's number among the tasks of its component on its worker.
-    pub local: Vec<u32>,
+    pub local: Arc<[u32]>,
     /// The ring of ackers; member `i` lives on worker `i`.
     pub ring: Ring,
     /// Ackers on the ring.
@@ -60,8 +64,32 @@ impl Table {
     /// The worker that tracks a root.
     #[must_use]
     pub fn owner(&self, track: acker::RootId) -> WorkerId {
+        // A ring of one is that of member 0: the highest come last and go first.
         if self.ackers <= 1 { 0 } else { self.ring.owner(track).unwrap_or(0) }
     }
+
+    /// The same with so many ackers, of which the highest come last and go first: no root moves
+    /// between two that stay.
+    fn with_ackers(&self, ackers: u32) -> Self {
+        let mut next = Table { ackers, ..self.clone() };
+        // It cannot fail: member i is on the ring if and only if i is below `ackers`. If it did, then
+        // the ring made anew would be the same one.
+        if resize(&mut next.ring, self.ackers, ackers).is_err() {
+            next.ring = Ring::with_members(ackers, Ring::DEFAULT_POINTS);
+        }
+        next
+    }
+}
+
+/// Lets members come and go until they are those below `to`.
+fn resize(ring: &mut Ring, from: u32, to: u32) -> Result<(), acker::Error> {
+    for member in from..to {
+        ring.add(member)?;
+    }
+    for member in (to..from).rev() {
+        ring.remove(member)?;
+    }
+    Ok(())
 }
 
 /// Tables by epoch: a pure function of it.
@@ -77,19 +105,25 @@ impl Tables {
         Tables { from: vec![(0, table)] }
     }
 
-    /// The table in force at `epoch`.
+    /// The same tables, and after the last of them from each of these epochs on one of so many ackers.
     #[must_use]
-    pub fn at(&self, epoch: Epoch) -> &Table {
-        &self.from[self.version(epoch)].1
+    fn with_ackers(mut self, changes: &[(Epoch, u32)]) -> Self {
+        for &(epoch, ackers) in changes {
+            let Some((_, last)) = self.from.last() else { break };
+            let next = last.with_ackers(ackers);
+            self.from.push((epoch, next));
+        }
+        self
     }
 
-    /// Which of the tables is in force at `epoch`, from 0.
+    /// The table in force at `epoch`. O(1) where there is one, else O(log n) for n of them.
     #[must_use]
-    pub fn version(&self, epoch: Epoch) -> usize {
+    pub fn at(&self, epoch: Epoch) -> &Table {
         if self.from.len() == 1 {
-            return 0;
+            return &self.from[0].1;
         }
-        self.from.partition_point(|(from, _)| *from <= epoch).saturating_sub(1)
+        let after = self.from.partition_point(|(from, _)| *from <= epoch);
+        &self.from[after.saturating_sub(1)].1
     }
 }
 
@@ -160,8 +194,9 @@ impl Plan {
 
     /// Round robin over the shared workers, component by component in the order of their names: the same
     /// whatever the order of declaration. After those, a worker for each dedicated task.
+    /// Ackers are on the shared workers, as many as the settings have at each epoch.
     #[must_use]
-    pub(crate) fn spread(components: &[ComponentPlan], config: &Config) -> Table {
+    pub(crate) fn spread(components: &[ComponentPlan], config: &Config) -> Tables {
         let tasks: u32 = components.iter().map(|c| c.tasks).sum();
         let mut workers = vec![0; tasks as usize];
         let mut local = vec![0; tasks as usize];
@@ -185,6 +220,9 @@ impl Plan {
             }
         }
         let ackers = if config.tracked() { config.ackers } else { 0 };
-        Table { workers, local, ring: Ring::with_members(ackers, 160), ackers }
+        let ring = Ring::with_members(ackers, Ring::DEFAULT_POINTS);
+        let (workers, local) = (workers.into(), local.into());
+        let first = Table { version: 0, workers, local, ring, ackers };
+        Tables::fixed(first).with_ackers(&config.acker_changes)
     }
 }

@@ -225,16 +225,15 @@ impl<B: Batch> Edge<B> {
 
     /// Takes the places of the tasks from the table of `epoch`, unless it is the one at hand.
     fn look_up(&mut self, epoch: Epoch, plan: &Plan) {
-        let version = plan.tables.version(epoch);
-        if version != self.version {
-            let table = plan.tables.at(epoch);
+        let table = plan.tables.at(epoch);
+        if table.version != self.version {
             let tasks = self.first_task as usize..(self.first_task + self.tasks) as usize;
             self.places.clear();
             self.places.extend(tasks.map(|task| (table.workers[task], table.local[task])));
             self.order.clear();
             self.order.extend(0..self.tasks);
             self.order.sort_unstable_by_key(|&task| self.places[task as usize]);
-            self.version = version;
+            self.version = table.version;
         }
     }
 

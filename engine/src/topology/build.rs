@@ -12,8 +12,8 @@ use crate::component::{Bolt, BoxError, Execute, Spout, TaskContext};
 use crate::config::{Config, MAX_WORKERS};
 use crate::core::port::{Port, Ports};
 use crate::core::{
-    BoltHost, ComponentId, ComponentPlan, EdgeDef, EdgeId, EdgePlan, Plan, SpoutHost, Tables,
-    WorkerId, combining, lineage, run_input,
+    BoltHost, ComponentId, ComponentPlan, EdgeDef, EdgeId, EdgePlan, Plan, SpoutHost, WorkerId,
+    combining, lineage, run_input,
 };
 use crate::emitter::{CloneOutputs, Outputs};
 use crate::grouping::{CopyItem, Grouping, Rule};
@@ -196,20 +196,13 @@ impl TopologyBuilder {
         for (component, rank) in components.iter_mut().zip(graph.ranks()) {
             component.rank = rank;
         }
-        let table = Plan::spread(&components, &config);
+        let tables = Plan::spread(&components, &config);
         let shared = config.workers;
         let own = components.iter().filter(|c| c.dedicated).map(|c| c.tasks).sum::<u32>();
         let config = Config { workers: shared + own, ..config };
         let nodes = vec![0; config.workers as usize];
-        let plan = Plan {
-            shared,
-            components,
-            edges: self.edges,
-            component_of,
-            tables: Tables::fixed(table),
-            nodes,
-            config,
-        };
+        let plan =
+            Plan { shared, components, edges: self.edges, component_of, tables, nodes, config };
         let mut makers = Vec::new();
         for (id, declared) in (0..).zip(self.components) {
             if let Some(finish) = declared.finish {

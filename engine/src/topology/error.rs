@@ -151,6 +151,44 @@ pub enum BuildError {
         /// The limit.
         limit: u64,
     },
+    /// A change of the ackers of the first epoch.
+    #[error(
+        "acker_changes has {ackers} ackers from epoch 0 on: say so by `ackers`, and change them from \
+         epoch 1 on"
+    )]
+    AckerChangeAtStart {
+        /// The ackers that there were to be.
+        ackers: u32,
+    },
+    /// Changes of ackers that are not in order.
+    #[error("acker_changes has epoch {epoch} after epoch {before}: epochs must rise")]
+    AckerChangeOrder {
+        /// The epoch.
+        epoch: u64,
+        /// The epoch of the change before it.
+        before: u64,
+    },
+    /// A change to no acker, or to more of them than workers.
+    #[error(
+        "acker_changes has {ackers} ackers from epoch {epoch} on: there must be at least 1, and at \
+         most as many as the {workers} workers"
+    )]
+    AckerChangeCount {
+        /// The epoch of the change.
+        epoch: u64,
+        /// The ackers that there were to be.
+        ackers: u32,
+        /// Workers that tasks share.
+        workers: u32,
+    },
+    /// Changes of ackers where there are none.
+    #[error(
+        "acker_changes changes nothing where no roots are tracked: the guarantee is {guarantee}"
+    )]
+    UntrackedAckerChanges {
+        /// What is promised.
+        guarantee: Guarantee,
+    },
     /// A setting is a longer time than its limit.
     #[error("{field} is {value:?}, over the limit of {limit:?}")]
     TooLong {

@@ -40,6 +40,20 @@ fn of_config(change: impl FnOnce(&mut Config)) -> Vec<BuildError> {
     )
 }
 
+/// Three workers, and one more for a dedicated bolt.
+fn of_changes(changes: &[(u64, u32)]) -> Vec<BuildError> {
+    let mut config = Config::default();
+    (config.workers, config.acker_changes) = (3, changes.to_vec());
+    errors(
+        |builder| {
+            let stream = spout(builder, "s", 1);
+            let bolt = builder.bolt("b", 1, |_| Ok(Pass));
+            let _ = bolt.input(stream, Grouping::whole()).dedicated().done();
+        },
+        config,
+    )
+}
+
 fn of_topology(declare: impl FnOnce(&mut TopologyBuilder)) -> Vec<BuildError> {
     errors(declare, Config::default())
 }
@@ -194,6 +208,30 @@ fn mistakes() -> Vec<(Vec<BuildError>, BuildError, &'static str)> {
             "drop_ppm is 1000001",
         ),
         (
+            of_changes(&[(0, 1)]),
+            BuildError::AckerChangeAtStart { ackers: 1 },
+            "1 ackers from epoch 0 on: say so by `ackers`",
+        ),
+        (
+            of_changes(&[(3, 1), (5, 2), (5, 1), (6, 2)]),
+            BuildError::AckerChangeOrder { epoch: 5, before: 5 },
+            "epoch 5 after epoch 5",
+        ),
+        (
+            of_changes(&[(3, 1), (5, 4)]),
+            // Workers of dedicated bolts have no acker.
+            BuildError::AckerChangeCount { epoch: 5, ackers: 4, workers: 3 },
+            "4 ackers from epoch 5 on: there must be at least 1, and at most as many as the 3",
+        ),
+        (
+            of_config(|config| {
+                config.guarantee = Guarantee::AtMostOnce;
+                config.acker_changes = vec![(1, 1)];
+            }),
+            BuildError::UntrackedAckerChanges { guarantee: Guarantee::AtMostOnce },
+            "no roots are tracked: the guarantee is at most once",
+        ),
+        (
             of_config(|config| config.drain = Duration::MAX),
             BuildError::TooLong {
                 field: "drain",
@@ -253,6 +291,27 @@ fn no_mistake_is_left_out_here() {
     for variant in variants {
         assert!(known.iter().any(|known| known.starts_with(variant)), "{variant} has no test");
     }
+}
+
+#[test]
+fn every_change_of_the_ackers_that_cannot_be_is_named() {
+    let (workers, none) = (3, BuildError::AckerChangeCount { epoch: 4, ackers: 0, workers: 3 });
+    assert_eq!(of_changes(&[(4, 0)]), [none]);
+    assert_eq!(
+        of_changes(&[(0, 9), (2, 1), (1, 0), (u64::MAX, 3)]),
+        [
+            BuildError::AckerChangeAtStart { ackers: 9 },
+            BuildError::AckerChangeCount { epoch: 0, ackers: 9, workers },
+            BuildError::AckerChangeOrder { epoch: 1, before: 2 },
+            BuildError::AckerChangeCount { epoch: 1, ackers: 0, workers },
+        ]
+    );
+    let many: Vec<(u64, u32)> = (1..=257).map(|epoch| (epoch, 1)).collect();
+    assert_eq!(of_changes(&many[..256]), []);
+    let above = BuildError::Above { field: "acker_changes", value: 257, limit: 256 };
+    assert_eq!(of_changes(&many), [above]);
+    // The same number again changes nothing, and is no mistake.
+    assert_eq!(of_changes(&[(1, 1), (2, 3), (3, 3), (4, 2)]), []);
 }
 
 type Change = fn(&mut Config);

@@ -21,6 +21,7 @@ fn every_field_has_a_line_of_its_own_in_the_order_of_declaration() {
 fn what_was_changed_is_not_called_a_default() {
     let mut config = Config::default();
     config.workers = 3;
+    config.acker_changes = vec![(5, 2), (9, 1)];
     config.guarantee = Guarantee::ExactlyOnce;
     config.epoch = EpochEnd::Records(77);
     config.timeout = Duration::from_millis(1500);
@@ -35,6 +36,7 @@ fn what_was_changed_is_not_called_a_default() {
         changed,
         [
             "workers 3 threads",
+            "acker_changes 2 from epoch 5, 1 from epoch 9",
             "guarantee exactly once",
             "epoch every 77 records",
             "max_pending_bytes 9 bytes",

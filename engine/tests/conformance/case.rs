@@ -126,6 +126,8 @@ pub struct Settings {
     /// The node of each worker.
     pub nodes: Vec<u32>,
     pub ackers: u32,
+    /// Changes of `ackers`, by epoch; cut to the workers, as that is.
+    pub acker_changes: Vec<(Epoch, u32)>,
     pub queue: usize,
     pub batch: usize,
     pub window: u32,
@@ -151,7 +153,12 @@ impl Settings {
         let mut config = Config::default();
         config.guarantee = guarantee;
         config.workers = u32::try_from(self.nodes.len()).unwrap();
-        config.ackers = self.ackers.min(config.workers);
+        let ackers = |ackers: u32| ackers.min(config.workers);
+        config.ackers = ackers(self.ackers);
+        if guarantee != Guarantee::AtMostOnce {
+            let changes = self.acker_changes.iter();
+            config.acker_changes = changes.map(|&(from, n)| (from, ackers(n))).collect();
+        }
         config.queue = self.queue;
         config.batch = self.batch;
         config.window = self.window;
@@ -167,6 +174,13 @@ impl Settings {
         config.attempts = 100;
         config.max_backoff = Duration::from_millis(4);
         config
+    }
+
+    /// How many ackers are on the ring at an epoch.
+    pub fn ackers_at(&self, epoch: Epoch) -> u32 {
+        let config = self.config(Guarantee::AtLeastOnce);
+        let changes = config.acker_changes.iter().take_while(|(from, _)| *from <= epoch);
+        changes.last().map_or(config.ackers, |&(_, ackers)| ackers)
     }
 
     /// Room for one of everything.

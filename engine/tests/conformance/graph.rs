@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
+use streamwright::Epoch;
 
 use crate::case::{BoltCase, Case, Defers, Ends, Fails, How, Kind, Record, Settings, SpoutCase};
 use crate::truth::Truth;
@@ -89,10 +90,22 @@ fn ends() -> impl Strategy<Value = Ends> {
     prop_oneof![(1..10_u64).prop_map(Ends::Records), (50..3000_u64).prop_map(Ends::Every)]
 }
 
+/// Changes of the ring, up to so many, each some epochs after the one before.
+pub fn acker_changes(gap: Epoch, most: usize) -> impl Strategy<Value = Vec<(Epoch, u32)>> {
+    vec((1..=gap, 1..=5_u32), 0..=most).prop_map(|mut changes| {
+        let mut epoch = 0;
+        for (from, _) in &mut changes {
+            epoch += *from;
+            *from = epoch;
+        }
+        changes
+    })
+}
+
 prop_compose! {
     fn settings(size: Size)(
         nodes in vec(0..4_u32, 1..=size.workers),
-        ackers in 1..=5_u32,
+        (ackers, acker_changes) in (1..=5_u32, acker_changes(5, 5)),
         (queue, batch, window, max_pending) in (1..=3_usize, 1..=6_usize, 1..=3_u32, 1..=8_usize),
         turn in 1..=8_u32,
         slot_bits in 2..=6_u32,
@@ -101,7 +114,8 @@ prop_compose! {
         seed in any::<u64>().no_shrink(),
     ) -> Settings {
         Settings {
-            nodes, ackers, queue, batch, window, max_pending, turn, slot_bits, linger, epoch, seed,
+            nodes, ackers, acker_changes, queue, batch, window, max_pending, turn, slot_bits, linger,
+            epoch, seed,
         }
     }
 }

@@ -50,10 +50,10 @@ pub fn hasty(case: &Case, guarantee: Guarantee, attempts: u32) -> Config {
 
 /// Attempts where no root is to be given up: one may lead to a hundred tuples, which all have to come
 /// through in one attempt where a tuple in thirty is lost.
-const PATIENT: u32 = 5_000;
+pub const PATIENT: u32 = 5_000;
 
 /// All is as it is true, and nothing was begun twice.
-fn untroubled(
+pub fn untroubled(
     (case, world): (&Case, &World),
     guarantee: Guarantee,
     faults: Faults,

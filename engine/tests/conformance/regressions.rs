@@ -36,6 +36,7 @@ fn topology(spouts: Vec<SpoutCase>, bolts: Vec<BoltCase>) -> Case {
     let settings = Settings {
         nodes: vec![0, 1, 2],
         ackers: 3,
+        acker_changes: Vec::new(),
         queue: 2,
         batch: 3,
         window: 2,

@@ -8,6 +8,19 @@ use std::time::{Duration, Instant};
 /// A test that takes longer has not caught the bug: no deadlock may hang the check.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// What the workspace is made of.
+const PARTS: [&str; 9] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "acker",
+    "benches",
+    "engine",
+    "flownet",
+    "keywindow",
+    "rtmr",
+    "tsaw",
+];
+
 /// The copy. It stays, so that the next check builds only what has changed.
 pub struct Workspace {
     root: PathBuf,
@@ -27,7 +40,7 @@ impl Workspace {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutants");
         let (root, target) = (place.join("workspace"), place.join("target"));
         fs::create_dir_all(&root).unwrap();
-        for part in ["Cargo.toml", "Cargo.lock", "acker", "benches", "engine", "flownet", "tsaw"] {
+        for part in PARTS {
             mirror(&from.join(part), &root.join(part));
         }
         Workspace { root, target, log: place.join("output") }

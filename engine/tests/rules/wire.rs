@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use streamwright::core::{
     AckKind, Body, Change, ComponentId, CoordinatorSink, Empty, Envelope, Loss, Message, Nanos,
-    Order, Report, Sink, Stall, TaskId, WorkerId,
+    Order, Report, Sink, Stall, TaskId, VerdictOp, WorkerId,
 };
 use streamwright::{Crash, DeadLetter, RunError, Topology, WorkerFigures};
 
@@ -71,6 +71,8 @@ pub struct Outcome {
     pub told: Vec<u64>,
     /// Figures of the workers of incarnations that died.
     pub past: Vec<Vec<WorkerFigures>>,
+    /// Verdicts that went from one worker to another: when, and from whom.
+    pub verdicts: Vec<(Nanos, WorkerId, VerdictOp)>,
 }
 
 /// What lies between the workers.
@@ -131,6 +133,7 @@ impl Wire {
             crashes: Vec::new(),
             told: Vec::new(),
             past: Vec::new(),
+            verdicts: Vec::new(),
         };
         Wire {
             dice: Dice::new(seed),
@@ -263,6 +266,7 @@ impl Sink for Hands<'_> {
                 for op in ops {
                     let first = wire.verdicts.insert(op.track.get());
                     assert!(first, "two verdicts for one attempt");
+                    wire.out.verdicts.push((wire.now, *me, op.clone()));
                 }
                 (3, 0)
             }
