@@ -7,7 +7,7 @@ use streamwright::{
     Topology, threads,
 };
 
-use crate::work::{Counts, Item, Work};
+use crate::work::{Counts, Item, TURN, Work};
 
 /// Emits every `step`-th number.
 pub(crate) struct Numbers {
@@ -20,7 +20,7 @@ impl Spout for Numbers {
     type Out = Vec<u32>;
 
     fn next(&mut self, out: &mut SpoutEmitter<'_, Vec<u32>>) -> Result<Poll, BoxError> {
-        for _ in 0..out.room().min(64) {
+        for _ in 0..out.room().min(TURN) {
             if self.next >= self.end {
                 return Ok(Poll::End);
             }
@@ -42,7 +42,7 @@ impl Spout for Keys {
     type Out = Vec<u64>;
 
     fn next(&mut self, out: &mut SpoutEmitter<'_, Vec<u64>>) -> Result<Poll, BoxError> {
-        for _ in 0..out.room().min(64) {
+        for _ in 0..out.room().min(TURN) {
             let Some(&key) = self.keys.get(self.next) else { return Ok(Poll::End) };
             out.emit(key);
             self.next += self.step;

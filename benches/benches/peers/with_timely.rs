@@ -12,10 +12,8 @@ use timely::dataflow::operators::generic::operator::source;
 use timely::dataflow::operators::{Operator, Probe};
 use timely::dataflow::{Scope, Stream};
 
-use crate::work::{Counts, Item, Work};
+use crate::work::{Counts, Item, TURN, Work};
 
-/// Items given in one turn of a source.
-const TURN: usize = 1024;
 /// Turns that a source may be ahead of what is counted: a bound on memory, as an engine needs one.
 const AHEAD: u64 = 64;
 

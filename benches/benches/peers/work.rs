@@ -7,6 +7,9 @@ use hashbrown::HashMap;
 use streamwright::demos::wordcount::tokenize::words;
 use streamwright::{Batch, Key, Text};
 
+/// Records given in one turn of a source, on all sides.
+pub(crate) const TURN: usize = 1024;
+
 /// What a run counted.
 pub(crate) type Counts<T> = HashMap<T, u64>;
 
