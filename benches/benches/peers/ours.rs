@@ -42,12 +42,13 @@ impl Spout for Keys {
     type Out = Vec<u64>;
 
     fn next(&mut self, out: &mut SpoutEmitter<'_, Vec<u64>>) -> Result<Poll, BoxError> {
-        for _ in 0..out.room().min(TURN) {
-            let Some(&key) = self.keys.get(self.next) else { return Ok(Poll::End) };
+        let keys = self.keys.get(self.next..).unwrap_or_default();
+        let turn = out.room().min(TURN);
+        for &key in keys.iter().step_by(self.step).take(turn) {
             out.emit(key);
-            self.next += self.step;
         }
-        Ok(Poll::More)
+        self.next += turn * self.step;
+        Ok(if self.next < self.keys.len() { Poll::More } else { Poll::End })
     }
 }
 
