@@ -16,6 +16,8 @@ mod parts;
 mod combiners;
 #[path = "rules/conform.rs"]
 mod conform;
+#[path = "rules/deals.rs"]
+mod deals;
 #[path = "rules/faults.rs"]
 mod faults;
 #[path = "rules/oversize.rs"]
