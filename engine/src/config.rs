@@ -64,10 +64,12 @@ pub struct Config {
     pub window: u32,
     /// Batches that a worker's queue of one component holds.
     pub queue: usize,
-    /// Tuples of a full batch.
+    /// Tuples at which a batch is full and leaves. It is looked at after a whole buffer of what a task
+    /// emitted was shared out, so it may hold up to three times as many.
     pub batch: usize,
     /// Payload bytes, as [`Batch::size`](crate::Batch::size) has them, at which a batch is full
-    /// whatever it counts; a larger record passes alone.
+    /// whatever it counts; it may hold up to three times as much, and a larger record passes all the
+    /// same.
     pub batch_bytes: usize,
     /// How long a batch that is not full may wait.
     pub linger: Duration,

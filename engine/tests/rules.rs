@@ -18,6 +18,8 @@ mod ackers;
 mod combiners;
 #[path = "rules/conform.rs"]
 mod conform;
+#[path = "rules/deals.rs"]
+mod deals;
 #[path = "rules/faults.rs"]
 mod faults;
 #[path = "rules/oversize.rs"]

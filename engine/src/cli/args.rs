@@ -81,7 +81,8 @@ pub(super) struct Wordcount {
 
     /// Lines a second, whatever becomes of them, as 40k, or 40k,+10k/60s for 10,000 more each minute,
     /// or 40k/5m,20k; latency counts from when a line was due [default: as fast as may be].
-    #[arg(long, value_name = "SCHEDULE")]
+    // A sign is for the schedule to judge, not another option.
+    #[arg(long, value_name = "SCHEDULE", allow_hyphen_values = true)]
     pub(super) rate: Option<Schedule>,
 
     /// Worker threads [default: 2, or 1 on one core; simulated, one a core of the cluster].

@@ -104,8 +104,8 @@ impl<B: Batch> Edge<B> {
             && tags.spans.last().is_none_or(|last| last.end as usize >= items.len())
     }
 
-    /// Deals a buffer whose tasks are chosen. A batch is looked at after it, so it may become larger
-    /// than a full one, by less than a buffer.
+    /// Deals a buffer whose tasks are chosen. A batch is looked at after it: one that was not full may
+    /// have become as large as that and the whole buffer, which is at most twice a batch.
     pub(super) fn deal(
         &mut self,
         items: &mut B,
@@ -121,7 +121,8 @@ impl<B: Batch> Edge<B> {
         let mut piles = [const { None }; FEW];
         let mut order = self.order.iter().map(|&task| (task as usize, self.places[task as usize]));
         let mut next = order.next();
-        let open = self.open.iter_mut().enumerate();
+        // Others may hold batches of epochs before: a worker that has no task any more.
+        let open = self.open.iter_mut().enumerate().filter(|(_, open)| open.epoch == epoch);
         let filling = open.filter_map(|(i, open)| Some((i, open.delivery.as_mut()?)));
         for (pile, (worker, delivery)) in filling.enumerate() {
             let Delivery { parts, runs, .. } = &mut **delivery;

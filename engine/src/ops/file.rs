@@ -2,7 +2,7 @@
 
 use core::fmt;
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use crate::{Batch, Bolt, BoxError, Emitter, Epoch, Execute, Ticket};
@@ -19,6 +19,10 @@ use crate::{Batch, Bolt, BoxError, Emitter, Epoch, Execute, Ticket};
 /// reads the file drop repeats by key and epoch.
 ///
 /// Give each task a file of its own. A sync may take some milliseconds, once a flush.
+///
+/// What is no regular file, a device or a pipe, can neither be cut back nor, mostly, be synced: there a
+/// record is acked once it is written, and a write that fails may leave part of what it held. To open a
+/// pipe waits for who reads it.
 ///
 /// ```
 /// use std::path::PathBuf;
@@ -62,6 +66,8 @@ use crate::{Batch, Bolt, BoxError, Emitter, Epoch, Execute, Ticket};
 /// ```
 pub struct FileSink<F> {
     file: File,
+    /// Whether it is a regular file: one that can be cut back and synced.
+    regular: bool,
     format: F,
     /// Bytes that are synced: what is behind them is of no acked record.
     synced: u64,
@@ -86,22 +92,34 @@ impl<F> FileSink<F> {
     /// # Errors
     /// The file cannot be opened; the message names it.
     pub fn append(path: &Path, format: F) -> Result<Self, BoxError> {
-        let open = || -> std::io::Result<(File, u64)> {
+        let open = || -> std::io::Result<(File, bool, u64)> {
             let mut file =
                 OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
-            let end = file.seek(SeekFrom::End(0))?;
-            Ok((file, end))
+            let regular = file.metadata()?.is_file();
+            let end = match file.seek(SeekFrom::End(0)) {
+                // A pipe has no end.
+                Err(_) if !regular => 0,
+                end => end?,
+            };
+            Ok((file, regular, end))
         };
-        let (file, synced) = open().map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(FileSink { file, format, synced, buffer: Vec::new(), tickets: Vec::new() })
+        let (file, regular, synced) =
+            open().map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(FileSink { file, regular, format, synced, buffer: Vec::new(), tickets: Vec::new() })
     }
 
     fn write(&mut self) -> std::io::Result<()> {
-        // What a failed write may have left goes first.
-        self.file.set_len(self.synced)?;
-        self.file.seek(SeekFrom::Start(self.synced))?;
+        if self.regular {
+            // What a failed write may have left goes first.
+            self.file.set_len(self.synced)?;
+            self.file.seek(SeekFrom::Start(self.synced))?;
+        }
         self.file.write_all(&self.buffer)?;
-        self.file.sync_data()?;
+        match self.file.sync_data() {
+            // There is nothing to sync.
+            Err(error) if !self.regular && error.kind() == ErrorKind::InvalidInput => {}
+            synced => synced?,
+        }
         self.synced += self.buffer.len() as u64;
         Ok(())
     }
@@ -122,10 +140,9 @@ impl<F: Send + 'static> Bolt for FileSink<F> {
                 Err(error) => out.fail(ticket, format_args!("cannot write: {error}")),
             }
         }
-        if let Err(error) = written {
+        if written.is_err() && self.regular {
             // Best effort: the next write begins with it too.
             let _ = self.file.set_len(self.synced);
-            drop(error);
         }
         Ok(())
     }

@@ -85,7 +85,9 @@ pub enum ScheduleError {
         text: String,
     },
     /// The first segment is a step.
-    #[error("at byte {at}: a step from what? Begin with a rate, as 40k,+10k/60s")]
+    #[error(
+        "at byte {at}: a sign makes it a step, but from what? Begin with a rate, as 40k,+10k/60s"
+    )]
     StepFirst {
         /// Where it begins.
         at: usize,
@@ -192,9 +194,11 @@ pub(super) fn segments(text: &str) -> Result<Vec<Segment>, ScheduleError> {
     let mut last_at = 0;
     let parts: Vec<&str> = text.split(',').collect();
     for (number, part) in parts.iter().enumerate() {
+        if number == 0 && part.starts_with(['+', '-']) {
+            return Err(ScheduleError::StepFirst { at });
+        }
         let segment = segment(part, at)?;
         match segment {
-            Segment::Step { .. } if number == 0 => return Err(ScheduleError::StepFirst { at }),
             Segment::Hold { .. } if endless(segments.last()) => {
                 return Err(ScheduleError::Unreached { at });
             }

@@ -58,6 +58,8 @@ fn a_rate_that_makes_no_sense_is_refused_with_its_place() {
         ("--rate 40k,+10k", "at byte 8: the step has no time"),
         ("--rate fast", "at byte 0: \"fast\" is no rate"),
         ("--rate 0", "0 records a second for ever"),
+        ("--rate -5", "at byte 0: a sign makes it a step, but from what?"),
+        ("--rate --json", "'--json' for '--rate <SCHEDULE>'"),
         ("--lines many", "write a number, or endless"),
     ] {
         let ended = run(&mut wordcount(args));

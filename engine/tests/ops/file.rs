@@ -139,6 +139,41 @@ fn a_full_disk_fails_what_was_held_by_name() {
             report.dead_letters.iter().map(|letter| letter.reason.to_string()).collect()
         };
         assert!(!reasons.is_empty());
-        assert!(reasons.iter().all(|reason| reason.contains("cannot write")), "{reasons:?}");
+        let named = "cannot write: No space left on device";
+        assert!(reasons.iter().all(|reason| reason.contains(named)), "{reasons:?}");
     }
+}
+
+/// A device and a pipe can be neither cut back nor synced: they take what is written.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_and_a_pipe_take_records() {
+    use std::io::Read;
+
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let pipe = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer));
+    for path in ["/dev/null".to_owned(), pipe] {
+        let mut builder = Topology::builder();
+        let stream = list(&mut builder, "numbers", (0..50_u64).collect());
+        builder
+            .bolt("file", 1, move |_| {
+                ops::FileSink::append(path.as_ref(), |n: &u64, to: &mut Vec<u8>| {
+                    to.extend_from_slice(&n.to_le_bytes());
+                    Ok(())
+                })
+            })
+            .input(stream, Grouping::global())
+            .done();
+        let mut config = Config::default();
+        config.attempts = 2;
+        let report = threads::run(builder.build(config).unwrap()).unwrap();
+        assert_eq!((report.acked, report.replayed), (50, 0));
+    }
+    drop(writer);
+    let mut read = Vec::new();
+    reader.read_to_end(&mut read).unwrap();
+    let mut numbers: Vec<u64> =
+        read.chunks(8).map(|n| u64::from_le_bytes(n.try_into().unwrap())).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..50).collect::<Vec<u64>>());
 }

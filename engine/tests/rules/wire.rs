@@ -66,6 +66,8 @@ pub struct Outcome {
     pub repeats: u64,
     pub touches: u64,
     pub messages: u64,
+    /// The most tuples, and the most bytes, of a batch that was sent.
+    pub largest: (usize, usize),
     pub crashes: Vec<Crash>,
     /// Records reported up to each of them.
     pub told: Vec<u64>,
@@ -130,6 +132,7 @@ impl Wire {
             repeats: 0,
             touches: 0,
             messages: 0,
+            largest: (0, 0),
             crashes: Vec::new(),
             told: Vec::new(),
             past: Vec::new(),
@@ -221,6 +224,9 @@ impl Sink for Hands<'_> {
             wire.refused[to][c].push(*me);
             return Err(envelope);
         }
+        let (tuples, bytes) = (envelope.body.len(), envelope.body.size());
+        let largest = &mut wire.out.largest;
+        *largest = (largest.0.max(tuples), largest.1.max(bytes));
         let mut copied = false;
         let ppm = wire.odds.lose_tuples;
         if ppm > 0 {

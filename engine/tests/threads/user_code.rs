@@ -92,15 +92,18 @@ impl<B: CloneBatch> Execute<B> for Take {
 
 #[test]
 fn a_clone_that_panics_ends_the_run_and_names_the_component() {
-    let mut builder = builder();
-    let stream = numbers(&mut builder, "numbers", 1, 100);
-    let wrapped = builder.bolt("wrap", 1, |_| Ok(Wrap)).input(stream, Grouping::shuffle()).done();
-    builder.bolt("one", 1, |_| Ok(Take)).input(wrapped.clone(), Grouping::shuffle()).done();
-    builder.bolt("two", 1, |_| Ok(Take)).input(wrapped, Grouping::shuffle()).done();
-    let error = threads::run(builder.build(config()).unwrap()).unwrap_err();
-    let wanted =
-        RunError::Items { component: "wrap".to_owned(), message: "no copy of fifty".to_owned() };
-    assert_eq!(error, wanted);
+    // A buffer becomes a batch, is dealt out, or is placed item by item.
+    for tasks in [1, 2, 20] {
+        let mut builder = builder();
+        let stream = numbers(&mut builder, "numbers", 1, 100);
+        let wrapped =
+            builder.bolt("wrap", 1, |_| Ok(Wrap)).input(stream, Grouping::shuffle()).done();
+        builder.bolt("one", tasks, |_| Ok(Take)).input(wrapped.clone(), Grouping::shuffle()).done();
+        builder.bolt("two", tasks, |_| Ok(Take)).input(wrapped, Grouping::shuffle()).done();
+        let error = threads::run(builder.build(config()).unwrap()).unwrap_err();
+        let (component, message) = ("wrap".to_owned(), "no copy of fifty".to_owned());
+        assert_eq!(error, RunError::Items { component, message });
+    }
 }
 
 #[test]
