@@ -202,3 +202,18 @@ proptest! {
         prop_assert_eq!(next, count);
     }
 }
+
+/// Where a count is larger than floats count, ranges are still whole and lie end to end.
+#[test]
+fn any_count_of_entries_is_split_exactly() {
+    for nodes in 1..7 {
+        let nodes: Vec<NodeSpec> = (0..nodes).map(|i| node(8.0, 1.0 + f64::from(i))).collect();
+        let made = split(&nodes, 30.0, SplitRule::EqualUtilisation, Mean::Arithmetic).unwrap();
+        for count in [0, 1, 1 << 53, (1 << 53) + 1, usize::MAX / 2 + 1, usize::MAX - 1, usize::MAX]
+        {
+            let ranges = made.entries(count);
+            assert_eq!(ranges.last().unwrap().end, count);
+            assert!(ranges.windows(2).all(|two| two[0].end == two[1].start));
+        }
+    }
+}
