@@ -35,7 +35,7 @@ fn measures_by_hand() {
 /// Nothing done in no time is no efficiency, and not 0 times infinity.
 #[test]
 fn measures_of_a_plan_that_does_nothing_are_numbers() {
-    let entries = [Entry { owner: 0, load: 30.0, bytes: 9 }];
+    let entries = [Entry { owner: 0, load: 20.0, bytes: 9 }];
     let cluster = Cluster::new(&[10.0, 10.0], &[0.0; 2], &entries).unwrap();
     let band = Band::new(0.1, 0.1).unwrap();
     let made = plan(&cluster, band, &Options::default()).unwrap();
