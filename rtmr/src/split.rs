@@ -129,6 +129,9 @@ pub fn split(nodes: &[NodeSpec], total: f64, rule: SplitRule, mean: Mean) -> Res
     }
     // Bisection ends within a few units in the last place: bring the sum to the total.
     let scale = shares.iter().sum::<f64>();
+    if total > 0.0 && scale == 0.0 {
+        return Err(Error::NoSplit { rule: "the shares are too small for floats" });
+    }
     if scale > 0.0 {
         shares.iter_mut().for_each(|share| *share = (*share / scale) * total);
     }

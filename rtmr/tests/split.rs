@@ -203,6 +203,15 @@ proptest! {
     }
 }
 
+/// Memory so small that the formula gives nothing to anyone: told, and not a split of nothing.
+#[test]
+fn shares_that_vanish_are_no_split() {
+    let tiny = NodeSpec { mem: 2.0, mu: 3.0, alpha: 5e-324, xi: 5e-324 };
+    let nodes = [tiny, NodeSpec { mem: 1e-160, mu: 1e-160, xi: 0.5, ..tiny }];
+    let made = split(&nodes, 2.0, SplitRule::EqualSpeed, Mean::Harmonic);
+    assert!(matches!(made, Err(rtmr::Error::NoSplit { .. })), "{made:?}");
+}
+
 /// Where a count is larger than floats count, ranges are still whole and lie end to end.
 #[test]
 fn any_count_of_entries_is_split_exactly() {
