@@ -148,7 +148,8 @@ impl Controller {
         Ok(())
     }
 
-    /// Sets a node's capacity: 0 for a dead one, whose entries are to leave. O(1).
+    /// Sets a node's capacity: 0 for a dead one, whose load is to leave; entries without any load
+    /// (below [`Entry::LEAST_LOAD`]) are for the host to move. O(1).
     ///
     /// # Errors
     /// No such node; a capacity that is no finite number from 0.

@@ -22,7 +22,8 @@ pub struct Measures {
     pub reaction: f64,
     /// E = B/ν (definition 9). It favours doing little, cheaply: look at B and ν themselves.
     pub efficiency: f64,
-    /// B·ν_bound/ν, from 0 to 1, with ν_bound the seconds that the lower bound takes to move.
+    /// B·ν_bound/ν, with ν_bound the seconds that the lower bound takes to move: from 0 to 1, or
+    /// below 0 where B is.
     pub efficiency_to_bound: f64,
 }
 
@@ -42,15 +43,21 @@ pub fn measure(cluster: &Cluster<'_>, band: Band, plan: &Plan, costs: &Costs) ->
     let balance = balance(cluster, band, &loads, true);
     let reaction = reaction(plan, costs);
     let bound = plan.lower_bound / costs.bytes_per_second;
-    let rate = |seconds: f64| if reaction > 0.0 { seconds / reaction } else { 1.0 };
+    // What takes no time is infinitely quick, but 0 of it is 0.
+    let over = |value: f64, seconds: f64| match (value == 0.0, seconds > 0.0) {
+        (true, _) => 0.0,
+        (_, true) => value / seconds,
+        (_, false) => value * f64::INFINITY,
+    };
+    let to_bound = if reaction > 0.0 { (bound / reaction).min(1.0) } else { 1.0 };
     Measures {
         skew: skew(cluster.capacity(), &loads),
         balance,
         balance_over: self::balance(cluster, band, &loads, false),
         utilisation: utilisation(cluster.capacity(), &loads),
         reaction,
-        efficiency: if reaction > 0.0 { balance / reaction } else { f64::INFINITY * balance },
-        efficiency_to_bound: balance * rate(bound),
+        efficiency: over(balance, reaction),
+        efficiency_to_bound: if to_bound > 0.0 { balance * to_bound } else { 0.0 },
     }
 }
 

@@ -129,6 +129,9 @@ pub fn split(nodes: &[NodeSpec], total: f64, rule: SplitRule, mean: Mean) -> Res
     }
     // Bisection ends within a few units in the last place: bring the sum to the total.
     let scale = shares.iter().sum::<f64>();
+    if total > 0.0 && scale == 0.0 {
+        return Err(Error::NoSplit { rule: "the shares are too small for floats" });
+    }
     if scale > 0.0 {
         shares.iter_mut().for_each(|share| *share = (*share / scale) * total);
     }
@@ -226,7 +229,9 @@ pub(crate) fn largest_remainder(weights: &[f64], count: usize) -> Vec<usize> {
         let remainder = |j: usize| quota(weights[j]) - quota(weights[j]).floor();
         remainder(b).total_cmp(&remainder(a)).then(a.cmp(&b))
     });
-    let mut given: usize = sizes.iter().sum();
+    // Near the largest count there is the whole parts may sum to more than it.
+    let mut given: u128 = sizes.iter().map(|&size| size as u128).sum();
+    let count = count as u128;
     // Rounding of the quotas may leave the whole parts an item or so above the count.
     for &j in order.iter().rev().cycle().take_while(|_| !order.is_empty()) {
         if given <= count {

@@ -32,6 +32,20 @@ fn measures_by_hand() {
     assert!(measures.efficiency_to_bound <= 1.0 && measures.balance_over == 1.0);
 }
 
+/// Nothing done in no time is no efficiency, and not 0 times infinity.
+#[test]
+fn measures_of_a_plan_that_does_nothing_are_numbers() {
+    let entries = [Entry { owner: 0, load: 20.0, bytes: 9 }];
+    let cluster = Cluster::new(&[10.0, 10.0], &[0.0; 2], &entries).unwrap();
+    let band = Band::new(0.1, 0.1).unwrap();
+    let made = plan(&cluster, band, &Options::default()).unwrap();
+    assert_eq!((made.moves.len(), made.outcome.clone()), (0, Outcome::HotEntry(vec![0])));
+    let costs = Costs { seconds_per_step: 0.0, ..Costs::default() };
+    let measures = measure(&cluster, band, &made, &costs);
+    assert_eq!((measures.balance, measures.reaction), (0.0, 0.0));
+    assert_eq!((measures.efficiency, measures.efficiency_to_bound), (0.0, 0.0));
+}
+
 /// Figure 13: on its own load each decomposition does well; on n-n pairs collapse, and ours not.
 #[test]
 fn figure_13_pairs_and_stars_fail_where_groups_do_not() {

@@ -64,6 +64,39 @@ fn one_server_is_mm1() {
     assert!((mmc_latency(1, 3.0, 5.0).unwrap() - 0.5).abs() < 1e-15);
 }
 
+/// λ = cμ to the last place, where λ/μ may round to below c: no number, and none below 0.
+#[test]
+fn a_queue_at_its_limit_is_unstable_whatever_rounds() {
+    let r = &mut Random::new(4);
+    let mut below = 0;
+    for _ in 0..100_000 {
+        let servers = 1 + u32::try_from(r.below(60)).unwrap();
+        let mu = r.unit();
+        let lambda = f64::from(servers) * mu;
+        below += u32::from(lambda / mu < f64::from(servers));
+        let got = mmc_latency(servers, lambda, mu);
+        assert!(matches!(got, Err(Error::Unstable { .. })), "{servers} {mu}: {got:?}");
+    }
+    assert!(below > 0);
+    assert!(matches!(mmc_latency(2, 1.0, 5e-324), Err(Error::Unstable { .. })));
+}
+
+/// H_n times the mean of one: met by independent queues, whose times are exponential.
+#[test]
+fn the_bound_of_fork_and_join_is_the_mean_of_the_last_of_independent_queues() {
+    let model = Model::new(1, rates(20.0)).unwrap();
+    assert!((model.fork_join_bound().unwrap() - 1.0 / 20.0).abs() < 1e-15);
+    let model = Model::new(4, rates(80.0)).unwrap();
+    let bound = model.fork_join_bound().unwrap();
+    let r = &mut Random::new(9);
+    let runs = 200_000;
+    let last = |r: &mut Random| (0..4).map(|_| r.exponential(20.0)).fold(0.0, f64::max);
+    let mean = (0..runs).map(|_| last(r)).sum::<f64>() / f64::from(runs);
+    assert!((mean / bound - 1.0).abs() < 0.01, "{mean} and {bound}");
+    let over = Model::new(4, rates(160.0)).unwrap();
+    assert!(matches!(over.fork_join_bound(), Err(Error::Unstable { stage: Stage::Reduce, .. })));
+}
+
 #[test]
 fn the_papers_reading_falls_with_every_map_node() {
     let model = shared(4, 5.0).with_reading(Reading::Paper);

@@ -202,3 +202,27 @@ proptest! {
         prop_assert_eq!(next, count);
     }
 }
+
+/// Memory so small that the formula gives nothing to anyone: told, and not a split of nothing.
+#[test]
+fn shares_that_vanish_are_no_split() {
+    let tiny = NodeSpec { mem: 2.0, mu: 3.0, alpha: 5e-324, xi: 5e-324 };
+    let nodes = [tiny, NodeSpec { mem: 1e-160, mu: 1e-160, xi: 0.5, ..tiny }];
+    let made = split(&nodes, 2.0, SplitRule::EqualSpeed, Mean::Harmonic);
+    assert!(matches!(made, Err(rtmr::Error::NoSplit { .. })), "{made:?}");
+}
+
+/// Where a count is larger than floats count, ranges are still whole and lie end to end.
+#[test]
+fn any_count_of_entries_is_split_exactly() {
+    for nodes in 1..7 {
+        let nodes: Vec<NodeSpec> = (0..nodes).map(|i| node(8.0, 1.0 + f64::from(i))).collect();
+        let made = split(&nodes, 30.0, SplitRule::EqualUtilisation, Mean::Arithmetic).unwrap();
+        for count in [0, 1, 1 << 53, (1 << 53) + 1, usize::MAX / 2 + 1, usize::MAX - 1, usize::MAX]
+        {
+            let ranges = made.entries(count);
+            assert_eq!(ranges.last().unwrap().end, count);
+            assert!(ranges.windows(2).all(|two| two[0].end == two[1].start));
+        }
+    }
+}

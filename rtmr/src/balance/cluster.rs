@@ -7,10 +7,17 @@ use crate::error::{Error, non_negative};
 pub struct Entry {
     /// The node that it is on.
     pub owner: u32,
-    /// Δ: load that it brings, in the unit of the nodes' capacities.
+    /// Δ: load that it brings, in the unit of the nodes' capacities. An entry of less than
+    /// [`Entry::LEAST_LOAD`] stays where it is.
     pub load: f64,
     /// d: bytes to move if it moves.
     pub bytes: u64,
+}
+
+impl Entry {
+    /// Less load than this counts for its node, but the entry does not move: bytes over load,
+    /// which it would be judged by, overflow.
+    pub const LEAST_LOAD: f64 = 1e-280;
 }
 
 /// Nodes and their entries, checked; loads are summed once.

@@ -16,11 +16,13 @@ pub(crate) struct Cover {
     pub(crate) cost: f64,
     /// Bytes that every cover takes at least.
     pub(crate) bound: f64,
+    /// Bytes of the best one found if it need not stay within the most.
+    pub(crate) free: f64,
     /// d/Δ of the break item.
     pub(crate) ratio: f64,
     /// No cover takes fewer bytes.
     pub(crate) optimal: bool,
-    /// The best cover is over the most, so that this one is another.
+    /// The best cover is over the most, so that this one is another, which need not be the best.
     pub(crate) tight: bool,
     /// States looked at.
     pub(crate) steps: u64,
@@ -59,15 +61,23 @@ pub(crate) fn cover(items: &mut [Item], need: f64, most: f64, slack: f64) -> Opt
     // Without an upper end a state of more load stands in for one of less: exact, if it fits.
     let mut free = Search::new(items, at, need, f64::INFINITY);
     free.run();
+    let free_cost = free.best.map_or(f64::INFINITY, |best| at.cost + best.cost);
     if free.best.is_some_and(|best| best.load <= most + slack) {
         return Some(free.cover(bound, ratio));
     }
-    let steps = free.steps;
+    // With one it need not be: more load may be too much later on. So a second pass, that begins
+    // with the best of the first, keeps every load, if there are not too many of them.
     let mut search = Search::new(items, at, need, most + slack);
+    search.steps = free.steps;
     search.run();
-    search.steps += steps;
     search.complete = false;
-    Some(Cover { tight: true, ..search.cover(bound, ratio) })
+    if search.best.is_some() {
+        search.keep_all = true;
+        search.run();
+    }
+    let tight = !search.complete;
+    let cover = search.cover(bound, ratio);
+    Some(Cover { tight, free: free_cost.min(cover.cost), ..cover })
 }
 
 struct Search<'a> {
@@ -82,6 +92,8 @@ struct Search<'a> {
     decisions: Vec<(u32, u32)>,
     /// The item of this turn.
     item: u32,
+    /// A state of more load is no stand-in for one of less.
+    keep_all: bool,
     complete: bool,
     steps: u64,
 }
@@ -90,7 +102,8 @@ impl<'a> Search<'a> {
     fn new(items: &'a [Item], at: Break, need: f64, most: f64) -> Self {
         let (best, decisions) = (None, Vec::new());
         let good = at.fractional(items, need) * (1.0 + NEAR);
-        Self { items, at, need, most, good, best, decisions, item: NONE, complete: false, steps: 0 }
+        let (item, keep_all, complete, steps) = (NONE, false, false, 0);
+        Self { items, at, need, most, good, best, decisions, item, keep_all, complete, steps }
     }
 
     fn run(&mut self) {
@@ -158,7 +171,7 @@ impl<'a> Search<'a> {
             (up < self.items.len()).then(|| ratio(up - 1)).flatten()
         };
         // The states come by rising load: one of no less load and no more bytes is as good.
-        let mut least = f64::INFINITY;
+        let (mut least, mut load) = (f64::INFINITY, f64::NAN);
         let mut kept = states.len();
         for at in (0..states.len()).rev() {
             let state = states[at];
@@ -168,10 +181,10 @@ impl<'a> Search<'a> {
                 rising.map(|ratio| state.cost + (self.need - state.load) * ratio)
             };
             // Over the most a state of more load is no stand-in for one of less.
-            let dominated = state.cost >= least;
+            let dominated = state.cost >= least && (!self.keep_all || state.load == load);
             if bound.is_some_and(|bound| bound <= better) && !dominated {
-                if state.load <= self.most {
-                    least = state.cost;
+                if self.keep_all || state.load <= self.most {
+                    (least, load) = (state.cost, state.load);
                 }
                 kept -= 1;
                 states[kept] = self.note(state);
@@ -219,7 +232,8 @@ impl<'a> Search<'a> {
         }
         let optimal = self.complete && last.is_some();
         let cost = self.at.cost + cost;
-        Cover { taken, load, cost, bound, ratio, optimal, tight: false, steps: self.steps }
+        let (tight, steps) = (false, self.steps);
+        Cover { taken, load, cost, bound, free: cost, ratio, optimal, tight, steps }
     }
 }
 

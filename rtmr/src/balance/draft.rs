@@ -1,6 +1,6 @@
 //! Moves in the making: what nodes have after them, what is left undone, and why.
 
-use super::cluster::{Band, Cluster};
+use super::cluster::{Band, Cluster, Entry};
 use super::decompose::{Decomposition, Group, GroupRule, GroupState};
 use super::effort::best_effort;
 use super::options::Options;
@@ -8,6 +8,7 @@ use super::plan::{Move, Outcome, Plan, Shortage};
 use super::problem::{Problem, Source, items_of, largest_room, problems, relievable};
 use super::select::break_item;
 use super::solve::Solved;
+use super::widest::Widest;
 
 /// Moves in the making, and the loads after them.
 pub(crate) struct Draft {
@@ -66,6 +67,36 @@ impl Draft {
             }
             let moves = best_effort(&problem);
             self.add(&problem, &moves);
+        }
+    }
+
+    /// Takes off nodes without capacity what is so light that their sums do not show it, to where
+    /// most room is: such a node is to be left with nothing that has load.
+    pub(crate) fn sweep(&mut self, cluster: &Cluster<'_>, band: Band) {
+        let (p, s) = (cluster.capacity(), cluster.loads());
+        if !p.iter().zip(s).any(|(&p, &s)| p == 0.0 && s > 0.0) {
+            return;
+        }
+        let mut moved = vec![false; cluster.entries().len()];
+        self.moves.iter().for_each(|step| moved[step.entry as usize] = true);
+        let nodes = (0_u32..).zip(p.iter().zip(s));
+        let idle = nodes.filter(|&(_, (&p, &s))| band.is_idle(p, s)).map(|(node, _)| node);
+        let idle: Vec<u32> = idle.collect();
+        let room = |&node: &u32| band.high(p[node as usize]) - self.loads[node as usize];
+        let mut rooms = Widest::new(idle.iter().map(room));
+        for (entry, e) in (0_u32..).zip(cluster.entries()) {
+            let from = e.owner as usize;
+            let light = e.load >= Entry::LEAST_LOAD && e.load <= Band::TOLERANCE * s[from];
+            if p[from] > 0.0 || !light || moved[entry as usize] {
+                continue;
+            }
+            let Some((at, _)) = rooms.peek().filter(|&(_, room)| room >= e.load) else { return };
+            rooms.take(e.load);
+            let to = idle[at as usize];
+            self.loads[from] -= e.load;
+            self.loads[to as usize] += e.load;
+            self.bytes += e.bytes;
+            self.moves.push(Move { entry, from: e.owner, to, bytes: e.bytes });
         }
     }
 

@@ -62,6 +62,7 @@ pub fn plan(cluster: &Cluster<'_>, band: Band, options: &Options<'_>) -> Result<
         draft.add(problem, &solved.moves);
     }
     draft.serve(cluster, band, &decomposition.left_over);
+    draft.sweep(cluster, band);
     let whole = !cut.load(Ordering::Relaxed);
     Ok(draft.finish(cluster, band, options, decomposition, &made, whole))
 }

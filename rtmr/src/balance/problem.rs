@@ -1,6 +1,6 @@
 //! One group as the 0/1 program (4) to (8), in compact form.
 
-use super::cluster::{Band, Cluster};
+use super::cluster::{Band, Cluster, Entry};
 use super::decompose::Group;
 
 /// An entry that may move.
@@ -119,7 +119,7 @@ pub(crate) fn problems(cluster: &Cluster<'_>, band: Band, groups: &[Group]) -> V
     for (i, entry) in (0_u32..).zip(cluster.entries()) {
         let (g, j, limit) = home[entry.owner as usize];
         // An entry without load helps no one, and one that fits nowhere can't move.
-        if g != u32::MAX && entry.load > 0.0 {
+        if g != u32::MAX && entry.load >= Entry::LEAST_LOAD {
             let problem = &mut made[g as usize];
             let source = &mut problem.sources[j as usize];
             if entry.load > limit {
@@ -154,7 +154,7 @@ pub(crate) fn relievable(cluster: &Cluster<'_>, band: Band, widest: f64) -> Vec<
     let limits = limits(cluster, band, widest);
     let mut movable = vec![0.0; limits.len()];
     for entry in cluster.entries() {
-        if entry.load <= limits[entry.owner as usize] {
+        if (Entry::LEAST_LOAD..=limits[entry.owner as usize]).contains(&entry.load) {
             movable[entry.owner as usize] += entry.load;
         }
     }
@@ -178,7 +178,7 @@ pub(crate) fn items_of(
     let (mut items, mut hot) = (vec![Vec::new(); nodes.len()], Vec::new());
     for (entry, e) in (0_u32..).zip(cluster.entries()) {
         let at = place[e.owner as usize];
-        if at == usize::MAX || e.load == 0.0 {
+        if at == usize::MAX || e.load < Entry::LEAST_LOAD {
             continue;
         }
         if e.load > limits[e.owner as usize] {

@@ -36,7 +36,7 @@ pub(crate) struct Solved {
     pub(crate) bound: f64,
     /// Σ F_j(need_j), whatever the idle nodes need.
     pub(crate) covers: f64,
-    /// Bytes of the best covers, if they could be packed: another group may.
+    /// Bytes of the best covers, if they could be packed and had room: another group may have it.
     pub(crate) hope: f64,
     pub(crate) steps: u64,
 }
@@ -61,7 +61,8 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
     }
     let floor: f64 = covers.iter().map(|cover| cover.bound).sum();
     let load: f64 = covers.iter().map(|cover| cover.load).sum();
-    let hope: f64 = covers.iter().map(|cover| cover.cost).sum();
+    let cost: f64 = covers.iter().map(|cover| cover.cost).sum();
+    let hope: f64 = covers.iter().map(|cover| cover.free).sum();
     let lows = problem.lows();
     let slack: f64 = problem.targets.iter().map(|target| target.slack).sum();
     let (taken, raised) = if load < lows - slack {
@@ -72,7 +73,7 @@ pub(crate) fn solve(problem: &mut Problem, means: &Means<'_>) -> Solved {
     let bound = if raised { raised_bound(problem, lows - slack).max(floor) } else { floor };
     // Where each cover is proven, no solution of the group takes fewer bytes than all of them.
     let proven = covers.iter().all(|cover| cover.optimal);
-    let least = if proven { hope } else { 0.0 };
+    let least = if proven { cost } else { 0.0 };
     let optimal = !raised && proven;
     let best = !raised && !covers.iter().any(|cover| cover.tight);
     let ratios: Vec<f64> = covers.iter().map(|cover| cover.ratio).collect();

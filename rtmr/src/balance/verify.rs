@@ -234,7 +234,7 @@ fn bound(ends: &Ends<'_>, left_over: &[u32]) -> f64 {
         let node = entry.owner as usize;
         let most = ends.before[node] - ends.low(node) + ends.slack(node, 1.0);
         // What is larger than all room, or would leave its node idle, can't move in any plan.
-        if relieved(node) && entry.load > 0.0 && entry.load <= widest.min(most) {
+        if relieved(node) && entry.load >= Entry::LEAST_LOAD && entry.load <= widest.min(most) {
             #[allow(clippy::cast_precision_loss, reason = "a bound in floats")]
             let bytes = entry.bytes as f64;
             of_node[node].push((bytes / entry.load, entry.load, bytes));

@@ -53,6 +53,11 @@ pub fn erlang_c(servers: u32, offered: f64) -> Result<f64, Error> {
 pub fn mmc_latency(servers: u32, lambda: f64, mu: f64) -> Result<f64, Error> {
     non_negative("lambda", lambda)?;
     positive("mu", mu)?;
+    let service = f64::from(servers) * mu;
+    // Not by the quotient alone: it may round to below c, or overflow.
+    if servers > 0 && lambda >= service {
+        return Err(Error::Unstable { stage: Stage::Map, arrivals: lambda, service });
+    }
     let c = erlang_c(servers, lambda / mu)?;
-    Ok(c / (f64::from(servers) * mu - lambda) + 1.0 / mu)
+    Ok(c / (service - lambda) + 1.0 / mu)
 }
