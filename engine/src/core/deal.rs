@@ -5,7 +5,7 @@ use acker::IdGen;
 
 use super::Epoch;
 use super::delivery::{Delivery, Part};
-use super::placer::hang;
+use super::placer::{give_out, hang};
 use super::port::{Run, Span};
 use super::route::{Edge, Tags};
 use super::shared::Shared;
@@ -116,7 +116,6 @@ impl<B: Batch> Edge<B> {
         cx: &mut Shared,
     ) {
         self.open_all(epoch, cx);
-        let len = items.len();
         let mut hands = [const { None }; FEW];
         let mut piles = [const { None }; FEW];
         let mut order = self.order.iter().map(|&task| (task as usize, self.places[task as usize]));
@@ -146,16 +145,7 @@ impl<B: Batch> Edge<B> {
             roots,
             ids: &mut cx.edge_ids,
         };
-        match copy {
-            None => items.scatter(&mut dealer),
-            Some(copy) => {
-                for i in 0..len {
-                    if let Some(part) = dealer.place(i) {
-                        copy(items, i, part);
-                    }
-                }
-            }
-        }
+        give_out(items, copy, &mut dealer);
         while !dealer.spans.is_empty() {
             dealer.close();
         }

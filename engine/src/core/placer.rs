@@ -74,10 +74,10 @@ impl<B: Batch> Edge<B> {
         let Some(delivery) = &mut open.delivery else { return };
         let part = delivery.part(local);
         let before = part.items.len();
-        match copy {
-            Some(copy) => (0..len).for_each(|i| copy(items, i, &mut part.items)),
-            None if before == 0 => std::mem::swap(items, &mut part.items),
-            None => items.scatter(&mut All(&mut part.items)),
+        if copy.is_none() && before == 0 {
+            std::mem::swap(items, &mut part.items);
+        } else {
+            give_out(items, copy, &mut All(&mut part.items));
         }
         part.lineages.extend_from_slice(tags.lineages);
         for span in tags.spans {
@@ -182,6 +182,25 @@ pub(super) fn hang(root: &mut Run, runs: &mut Vec<Run>, ids: &mut IdGen) -> u32 
     root.untold = root.untold.merge(id);
     runs.push(root.child(id));
     u32::try_from(runs.len() - 1).unwrap_or(NO_RUN)
+}
+
+/// Gives every item of a buffer its place: copies it where `copy` is given, else moves it out.
+#[inline]
+pub(super) fn give_out<B: Batch>(
+    items: &mut B,
+    copy: Option<CopyItem<B>>,
+    to: &mut impl Places<B>,
+) {
+    match copy {
+        None => items.scatter(to),
+        Some(copy) => {
+            for i in 0..items.len() {
+                if let Some(part) = to.place(i) {
+                    copy(items, i, part);
+                }
+            }
+        }
+    }
 }
 
 /// Takes every item.

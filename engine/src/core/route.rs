@@ -5,11 +5,11 @@ use core::fmt;
 use super::delivery::Delivery;
 use super::host::guarded;
 use super::lineage;
-use super::placer::{Open, Placer};
+use super::placer::{Open, Placer, give_out};
 use super::port::{Run, Span};
 use super::shared::Shared;
 use super::{ComponentId, EdgeId, Epoch, Plan, TaskId, WorkerId};
-use crate::batch::{Batch, Places};
+use crate::batch::Batch;
 use crate::grouping::{CopyItem, HashAll, Rule};
 use crate::key::slot_of;
 
@@ -192,20 +192,8 @@ impl<B: Batch> Edge<B> {
         }
         if self.deals(items, tags) {
             self.deal(items, copy, tags, roots, epoch, cx);
-            self.seal_full(cx);
-            return;
-        }
-        let len = items.len();
-        let mut placer = Placer::new(self, tags, roots, epoch, cx);
-        match copy {
-            None => items.scatter(&mut placer),
-            Some(copy) => {
-                for i in 0..len {
-                    if let Some(part) = placer.place(i) {
-                        copy(items, i, part);
-                    }
-                }
-            }
+        } else {
+            give_out(items, copy, &mut Placer::new(self, tags, roots, epoch, cx));
         }
         self.seal_full(cx);
     }
