@@ -15,6 +15,7 @@ mod ids;
 pub mod instances;
 mod level;
 mod limits;
+pub mod metis;
 mod monitor;
 mod options;
 mod paper;

@@ -10,6 +10,9 @@ pub enum Preset {
     /// Growth as in the paper, then moves, swaps and annealing, under all limits.
     #[default]
     Balanced,
+    /// The multilevel method, under all limits: for topologies of hundreds of tasks and more,
+    /// where it cuts less than `Balanced`. Smaller ones are placed as by `Balanced`.
+    Quality,
 }
 
 /// When a node is full, where the paper says both "cannot exceed" and "just greater than".
@@ -150,6 +153,12 @@ impl Options {
     #[must_use]
     pub fn paper() -> Self {
         Self { preset: Preset::Paper, ..Self::default() }
+    }
+
+    /// The multilevel method.
+    #[must_use]
+    pub fn quality() -> Self {
+        Self { preset: Preset::Quality, ..Self::default() }
     }
 
     /// With that preset.

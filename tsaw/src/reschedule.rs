@@ -186,9 +186,9 @@ struct Work<'a> {
 impl Work<'_> {
     /// A placement from nothing, with a part of the steps.
     fn fresh(&mut self, model: &Model<'_>) -> State {
-        let seed = self.options.seed;
+        let Options { preset, seed, .. } = *self.options;
         let most = self.steps.left() / 2;
-        self.steps.lend(most, |steps| solve::balanced(model, None, seed, steps))
+        self.steps.lend(most, |steps| solve::placed(model, preset, seed, steps))
     }
 
     /// Improves the standing placement, and goes over to the fresh one if that is better and
@@ -265,7 +265,7 @@ impl Work<'_> {
         let found = self.steps.lend(half, |steps| solve::relaxed(model, &most, lower, seed, steps));
         let fresh = found.unwrap_or_else(|| {
             model.cap.copy_from_slice(&most);
-            solve::balanced(model, None, seed, self.steps)
+            solve::placed(model, self.options.preset, seed, self.steps)
         });
         self.settle(model, fresh)
     }

@@ -66,7 +66,7 @@ pub(crate) fn place(
             OnInfeasible::Error => steps.left(),
             _ => steps.left() / 2,
         };
-        let place = |steps: &mut Steps| solve::balanced(&model, None, options.seed, steps);
+        let place = |steps: &mut Steps| solve::placed(&model, options.preset, options.seed, steps);
         let state = steps.lend(most, place);
         if options.on_infeasible == OnInfeasible::Error || state.excess(&model) == 0 {
             return Ok((model.placement(&state.place), Some(caps)));
@@ -83,7 +83,7 @@ pub(crate) fn place(
         }
         None => {
             model.set_caps(&most);
-            let state = solve::balanced(&model, None, options.seed, steps);
+            let state = solve::placed(&model, options.preset, options.seed, steps);
             Ok((model.placement(&state.place), Some(most)))
         }
     }

@@ -1,13 +1,17 @@
 //! The search: growth, moves, swaps and annealing over one model and one budget of steps.
 
 mod anneal;
+mod climb;
 mod coarse;
+mod derive;
 mod exact;
 mod feasible;
 mod growth;
 mod model;
 mod moves;
+mod multilevel;
 mod order;
+mod reach;
 mod search;
 mod state;
 mod swaps;
@@ -20,9 +24,9 @@ pub(crate) use search::Search;
 pub(crate) use state::State;
 pub(crate) use toll::Toll;
 
-use crate::Level;
 use crate::rng::SplitMix64;
 use crate::steps::Steps;
+use crate::{Level, Preset};
 
 /// The most searches for a placement that breaks nothing.
 const ATTEMPTS: u32 = 8;
@@ -42,6 +46,23 @@ const FEW: u64 = 40_000;
 /// What a placement is judged by: excess, then cost.
 pub(crate) fn worth(model: &Model<'_>, state: &State) -> (i64, i64) {
     (state.excess(model), state.cost(model))
+}
+
+/// With more units than this the multilevel method does better than annealing.
+const FEW_UNITS: usize = 256;
+
+/// The best placement found under the caps of the model, from nothing.
+pub(crate) fn placed(model: &Model<'_>, preset: Preset, seed: u64, steps: &mut Steps) -> State {
+    if preset != Preset::Quality || model.units() <= FEW_UNITS {
+        return balanced(model, None, seed, steps);
+    }
+    let most = steps.left() / 4 * 3;
+    let state = steps.lend(most, |steps| multilevel::place(model, seed, steps));
+    if state.excess(model) == 0 {
+        return state;
+    }
+    let other = balanced(model, None, seed, steps);
+    if worth(model, &other) < worth(model, &state) { other } else { state }
 }
 
 /// The best placement found under the caps of the model, from growth or from `start`.

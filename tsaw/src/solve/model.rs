@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::derive::contract;
 use crate::allowed::Allowed;
 use crate::{Cluster, Distance, NodeId, Placement, TaskGraph};
 
@@ -47,9 +48,9 @@ pub(crate) struct Model<'a> {
     pub(crate) weights: [i64; 4],
     /// The common divisor of the rates.
     pub(crate) unit_rate: i64,
-    unit_of: Vec<u32>,
-    node_of: Vec<NodeId>,
-    number_of: Vec<u32>,
+    pub(super) unit_of: Vec<u32>,
+    pub(super) node_of: Vec<NodeId>,
+    pub(super) number_of: Vec<u32>,
 }
 
 /// No node.
@@ -96,48 +97,6 @@ impl<'a> Model<'a> {
         model.fill_nodes(cluster);
         model.weigh();
         model
-    }
-
-    /// Clusters of units as units. All units of a cluster must have the same set of nodes.
-    pub(super) fn contracted(&self, cluster: &[u32], count: usize) -> Model<'static> {
-        let (offsets, targets, rates) = contract(cluster, count, |unit| self.row(unit));
-        let sum = |part: &[i64]| {
-            let mut sums = vec![0; count];
-            part.iter().zip(cluster).for_each(|(part, &at)| sums[at as usize] += part);
-            sums
-        };
-        let (mut size, mut set) = (vec![0; count], vec![0; count]);
-        let mut spreads = vec![Vec::new(); if self.spreads.is_empty() { 0 } else { count }];
-        for (unit, &at) in cluster.iter().enumerate() {
-            size[at as usize] += self.size[unit];
-            set[at as usize] = self.set[unit];
-            if let Some(spreads) = spreads.get_mut(at as usize) {
-                spreads.extend_from_slice(&self.spreads[unit]);
-            }
-        }
-        Model {
-            degree: offsets.windows(2).map(|row| rates[row[0]..row[1]].iter().sum()).collect(),
-            offsets: Cow::Owned(offsets),
-            targets: Cow::Owned(targets),
-            rates: Cow::Owned(rates),
-            cpu: sum(&self.cpu),
-            mem: sum(&self.mem),
-            size,
-            set,
-            sets: self.sets.clone(),
-            spreads,
-            spread_limit: self.spread_limit.clone(),
-            node_cpu: self.node_cpu.clone(),
-            cap: self.cap.clone(),
-            mem_cap: self.mem_cap.clone(),
-            bandwidth: self.bandwidth.clone(),
-            costs: self.costs.clone(),
-            weights: self.weights,
-            unit_rate: self.unit_rate,
-            unit_of: Vec::new(),
-            node_of: self.node_of.clone(),
-            number_of: Vec::new(),
-        }
     }
 
     fn fill_units(&mut self, graph: &TaskGraph, allowed: &Allowed) {
@@ -221,7 +180,7 @@ impl<'a> Model<'a> {
     }
 
     pub(crate) fn nodes(&self) -> usize {
-        self.node_of.len()
+        self.node_cpu.len()
     }
 
     pub(crate) fn row(&self, unit: usize) -> impl ExactSizeIterator<Item = (usize, i64)> + '_ {
@@ -330,43 +289,6 @@ fn rows<'a>(graph: &'a TaskGraph, unit_of: &[u32], units: usize) -> Rows<'a> {
     let row = |task: usize| graph.row(task).map(|(other, rate)| (other as usize, rate));
     let (offsets, targets, rates) = contract(unit_of, units, row);
     (Cow::Owned(offsets), Cow::Owned(targets), Cow::Owned(rates))
-}
-
-/// The rows of groups of things, from the rows of the things.
-fn contract<Row: Iterator<Item = (usize, i64)>>(
-    group_of: &[u32],
-    groups: usize,
-    row_of: impl Fn(usize) -> Row,
-) -> (Vec<usize>, Vec<u32>, Vec<i64>) {
-    let mut ends = vec![0_usize; groups + 1];
-    for &group in group_of {
-        ends[group as usize + 1] += 1;
-    }
-    for group in 0..groups {
-        ends[group + 1] += ends[group];
-    }
-    let mut members = vec![0_u32; group_of.len()];
-    let mut next = ends.clone();
-    for (member, &group) in (0..).zip(group_of) {
-        members[next[group as usize]] = member;
-        next[group as usize] += 1;
-    }
-    let (mut offsets, mut targets, mut rates) = (vec![0], Vec::new(), Vec::new());
-    let mut row: Vec<(u32, i64)> = Vec::new();
-    for group in 0..groups {
-        row.clear();
-        for &member in &members[ends[group]..ends[group + 1]] {
-            row.extend(row_of(member as usize).map(|(other, rate)| (group_of[other], rate)));
-        }
-        row.retain(|&(other, _)| other as usize != group);
-        row.sort_unstable();
-        for same in row.chunk_by(|a, b| a.0 == b.0) {
-            targets.push(same[0].0);
-            rates.push(same.iter().map(|&(_, rate)| rate).sum());
-        }
-        offsets.push(targets.len());
-    }
-    (offsets, targets, rates)
 }
 
 fn costs(cluster: &Cluster, node_of: &[NodeId]) -> Costs {

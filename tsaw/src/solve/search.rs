@@ -48,6 +48,12 @@ impl<'m, 'g> Search<'m, 'g> {
     /// Mends what is broken before it looks at the cost, so that a budget of moves goes to the
     /// limits first; then as [`descend`](Self::descend).
     pub(crate) fn mend_and_descend(&mut self) {
+        self.mend();
+        self.descend(false);
+    }
+
+    /// Mends what is broken, at the least cost that single moves and swaps come to.
+    pub(super) fn mend(&mut self) {
         self.mending = true;
         while self.state.excess(self.model) > 0 && self.steps.left() > 0 {
             if !moves::descend(self, false) && !swaps::descend(self) {
@@ -55,7 +61,6 @@ impl<'m, 'g> Search<'m, 'g> {
             }
         }
         self.mending = false;
-        self.descend(false);
     }
 
     /// Moves units back to where most of their tasks stand if that is no worse: steps that ended

@@ -87,7 +87,13 @@ impl State {
     }
 
     /// What moving a unit to `to` does; `links` are its own.
-    pub(crate) fn weigh(&self, model: &Model<'_>, unit: usize, to: usize, links: &Links) -> Delta {
+    pub(crate) fn weigh(
+        &self,
+        model: &Model<'_>,
+        unit: usize,
+        to: usize,
+        links: &impl Rates,
+    ) -> Delta {
         let from = self.place[unit] as usize;
         let (after_from, after_to) = self.moved(model, unit, to, links);
         let excess = self.replaced(model, (from, &after_from), (to, &after_to))
@@ -97,7 +103,7 @@ impl State {
     }
 
     /// What the two nodes hold after a move.
-    fn moved(&self, model: &Model<'_>, unit: usize, to: usize, links: &Links) -> (Use, Use) {
+    fn moved(&self, model: &Model<'_>, unit: usize, to: usize, links: &impl Rates) -> (Use, Use) {
         let from = self.place[unit] as usize;
         let (mut a, mut b) = (self.nodes[from], self.nodes[to]);
         a.cpu -= model.cpu[unit];
@@ -159,7 +165,7 @@ impl State {
         full(of_a.cpu, b) < full(of_b.cpu, a)
     }
 
-    pub(crate) fn apply(&mut self, model: &Model<'_>, unit: usize, to: usize, links: &Links) {
+    pub(crate) fn apply(&mut self, model: &Model<'_>, unit: usize, to: usize, links: &impl Rates) {
         let from = self.place[unit] as usize;
         if from == to {
             return;
@@ -185,6 +191,15 @@ fn broken(model: &Model<'_>, node: usize, used: &Use) -> i64 {
     let mem = over(used.mem, model.mem_cap[node]);
     let outside = over(used.outside, model.bandwidth[node]);
     model.weights[0] * cpu + model.weights[1] * mem + model.weights[2] * outside
+}
+
+/// What one unit exchanges with each node.
+pub(crate) trait Rates {
+    /// With one node.
+    fn rate(&self, node: usize) -> i64;
+
+    /// What the unit's streams would cost with the unit on `node`.
+    fn cost_at(&self, model: &Model<'_>, unit: usize, node: usize) -> i64;
 }
 
 /// What one unit exchanges with each node: gathered in O(streams of the unit), forgotten in O(1).
@@ -240,13 +255,14 @@ impl Links {
             }
         }
     }
+}
 
-    pub(crate) fn rate(&self, node: usize) -> i64 {
+impl Rates for Links {
+    fn rate(&self, node: usize) -> i64 {
         if self.stamp[node] == self.now { self.rate[node] } else { 0 }
     }
 
-    /// What the unit's streams would cost with the unit on `node`.
-    pub(crate) fn cost_at(&self, model: &Model<'_>, unit: usize, node: usize) -> i64 {
+    fn cost_at(&self, model: &Model<'_>, unit: usize, node: usize) -> i64 {
         match &model.costs {
             Costs::Flat => model.degree[unit] - self.rate(node),
             Costs::Racks { same, cross, rack, .. } => {

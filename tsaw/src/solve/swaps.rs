@@ -2,7 +2,7 @@
 //! between any two of k nodes.
 
 use super::Search;
-use super::state::{Delta, Links};
+use super::state::{Delta, Links, Rates};
 
 /// How many units of each node are tried against each other node.
 const BEST: usize = 8;
