@@ -48,6 +48,19 @@ impl Model<'_> {
         }
     }
 
+    /// Where nodes are halved: between two racks, if there are any, so that what is split first,
+    /// where clusters are largest, is what is dear to cross.
+    pub(super) fn middle(&self, nodes: &Range<usize>) -> usize {
+        let middle = nodes.start + nodes.len() / 2;
+        match &self.costs {
+            Costs::Racks { rack, .. } => {
+                let between = (nodes.start + 1..nodes.end).filter(|&at| rack[at] != rack[at - 1]);
+                between.min_by_key(|&at| (at.abs_diff(middle), at)).unwrap_or(middle)
+            }
+            _ => middle,
+        }
+    }
+
     /// Some of the units, on two nodes that stand for the `left` and the `right` nodes.
     ///
     /// A side may hold its part of the load by the caps, and that part of the slack which leaves as

@@ -138,7 +138,7 @@ fn halved(model: &Model<'_>, rng: &mut SplitMix64, steps: &mut Steps) -> Vec<u32
             units.iter().for_each(|&unit| place[unit as usize] = nodes.start as u32);
             continue;
         }
-        let middle = nodes.start + nodes.len() / 2;
+        let middle = model.middle(&nodes);
         let (left, right) = (nodes.start..middle, middle..nodes.end);
         let half = model.halves(&units, left.clone(), right.clone(), &mut number);
         let sides = grown(&half, rng, steps);
