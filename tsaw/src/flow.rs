@@ -45,8 +45,8 @@ struct Link {
 
 /// Components with what they do to tuples, from which rates and CPU of all tasks follow.
 ///
-/// A stream goes from a component to a later one, so there are no cycles. The sums of rates and
-/// of CPU are the same for every placement.
+/// A stream goes from a component to a later one, so there are no cycles. But for rounding, the
+/// sums of rates and of CPU are the same for every placement.
 ///
 /// ```
 /// use tsaw::{Cluster, Grouping, Options, Topology};
@@ -266,9 +266,10 @@ impl Topology {
     /// Places the tasks so that the placement stands under the weights that it makes.
     ///
     /// From two starts, one with local-or-shuffle as shuffle and one with senders and receivers in
-    /// as many parts as there are nodes, each local to its own, the weights under the placement and the placement under
-    /// the weights are worked out in turn until nothing moves; the better plan is returned, by
-    /// cost under its own weights.
+    /// as many parts as there are nodes, each local to its own, the weights under the placement
+    /// and the placement under the weights are worked out in turn until nothing moves; the better
+    /// plan is returned, by cost under its own weights. Where moves go on, or what a placement
+    /// makes of the CPU is over the caps, it is the best plan that was met and keeps them.
     ///
     /// # Errors
     ///

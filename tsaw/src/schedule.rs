@@ -10,10 +10,10 @@ use crate::{Cluster, Placement, ScheduleError, TaskGraph, asked_caps, bounds, ex
 
 /// Places every task of the graph on a node of the cluster.
 ///
-/// With [`Preset::Balanced`] a plan keeps every limit: the CPU caps (or, if the options allow
-/// that, the least raised ones that were found), memory, bandwidth, pins, sources, colocation and
-/// spread. [`Preset::Paper`] knows the CPU only, and no cap of it; a plan that happens to break
-/// any other limit is an error.
+/// With [`Preset::Balanced`] or [`Preset::Quality`] a plan keeps every limit: the CPU caps (or, if
+/// the options allow that, the least raised ones that were found), memory, bandwidth, pins,
+/// sources, colocation and spread. [`Preset::Paper`] knows the CPU only, and no cap of it; a plan
+/// that happens to break any other limit is an error.
 ///
 /// Time is bounded by [`Options::steps`]; the rest is O((tasks + streams) · log). Space is
 /// O(tasks + streams + nodes), and 2¹⁶ numbers more.

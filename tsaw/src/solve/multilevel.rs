@@ -134,7 +134,7 @@ fn halved(model: &Model<'_>, rng: &mut SplitMix64, steps: &mut Steps) -> Vec<u32
     let mut number = vec![NOWHERE; model.units()];
     let mut parts = vec![((0..model.units() as u32).collect::<Vec<u32>>(), 0..model.nodes())];
     while let Some((units, nodes)) = parts.pop() {
-        if nodes.len() == 1 {
+        if nodes.len() == 1 || units.is_empty() {
             units.iter().for_each(|&unit| place[unit as usize] = nodes.start as u32);
             continue;
         }
