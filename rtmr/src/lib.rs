@@ -12,5 +12,6 @@ pub mod rivals;
 mod rng;
 pub mod schedule;
 pub mod split;
+pub mod store;
 
 pub use error::{Error, Stage};
