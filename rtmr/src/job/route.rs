@@ -86,40 +86,49 @@ pub struct Blocked {
 type Batch<R> = Vec<(<R as Reducer>::Key, StateOf<R>)>;
 
 /// A Map node: combines what it emits by owner, and sends it in batches of keys.
-pub struct Router<M, R: Reducer> {
+pub struct Router<M, R: Reducer, P> {
     mapper: M,
     reducer: R,
+    owners: Owners<P>,
     batch: usize,
     /// By node: what is being combined, and a batch that found its queue full.
     open: Vec<Partial<R>>,
     stuck: Vec<Option<Batch<R>>>,
 }
 
-impl<M, R: Reducer> fmt::Debug for Router<M, R> {
+impl<M, R: Reducer, P> fmt::Debug for Router<M, R, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Router").field("open", &self.open).finish_non_exhaustive()
     }
 }
 
-impl<M, R> Router<M, R>
+impl<M, R, P> Router<M, R, P>
 where
     M: Mapper<Key = R::Key, Value = R::Value>,
     R: Reducer,
     R::Key: Hash,
+    P: Place<R::Key>,
 {
-    /// A Map node that sends batches of `batch` keys to `nodes` Reduce nodes.
+    /// A Map node that sends batches of `batch` keys to the owners of them.
     ///
     /// # Errors
-    /// `Count` when either is 0.
-    pub fn new(mapper: M, reducer: R, nodes: u32, batch: usize) -> Result<Self, Error> {
-        for (what, count) in [("nodes", nodes as usize), ("keys a batch", batch)] {
-            if count == 0 {
-                return Err(Error::Count { what, count, rule: "must be 1 or more" });
-            }
+    /// `Count` when a batch is to have no key.
+    pub fn new(mapper: M, reducer: R, owners: Owners<P>, batch: usize) -> Result<Self, Error> {
+        if batch == 0 {
+            let (what, rule) = ("keys a batch", "must be 1 or more");
+            return Err(Error::Count { what, count: 0, rule });
         }
-        let open = (0..nodes).map(|_| Partial::default()).collect();
-        let stuck = (0..nodes).map(|_| None).collect();
-        Ok(Self { mapper, reducer, batch, open, stuck })
+        let open = (0..owners.nodes).map(|_| Partial::default()).collect();
+        let stuck = (0..owners.nodes).map(|_| None).collect();
+        Ok(Self { mapper, reducer, owners, batch, open, stuck })
+    }
+
+    /// Gives an entry to another node; see [`Owners::give`].
+    ///
+    /// # Errors
+    /// Those of that call.
+    pub fn give(&mut self, entry: u32, node: u32) -> Result<(), Error> {
+        self.owners.give(entry, node)
     }
 
     /// Maps a record and combines what it emits; batches that are full are sent.
@@ -128,20 +137,16 @@ where
     /// So no more than a batch a node waits here, and the values of one record.
     ///
     /// # Errors
-    /// The node whose queue is full, before the record was looked at.
-    pub fn push<P: Place<R::Key>>(
+    /// The node whose queue is full, or is not there, before the record was looked at.
+    pub fn push(
         &mut self,
         record: &M::In,
-        owners: &Owners<P>,
         queues: &mut [impl Queue<Batch<R>>],
     ) -> Result<(), Blocked> {
         self.unstick(queues)?;
-        let Self { mapper, reducer, open, .. } = self;
+        let Self { mapper, reducer, owners, open, .. } = self;
         mapper.map(record, &mut |key, time, value| {
-            // Owners of more nodes than there are here would be a mistake of the caller's: the
-            // last one gets it.
-            let node = (owners.of(&key) as usize).min(open.len() - 1);
-            open[node].add(reducer, key, time, value);
+            open[owners.of(&key) as usize].add(reducer, key, time, value);
         });
         for node in 0..self.open.len() {
             if self.open[node].len() >= self.batch && self.stuck[node].is_none() {
@@ -156,7 +161,7 @@ where
     /// Sends all that waits, full or not.
     ///
     /// # Errors
-    /// The node whose queue is full; what was not sent waits on.
+    /// The node whose queue is full, or is not there; what was not sent waits on.
     pub fn flush(&mut self, queues: &mut [impl Queue<Batch<R>>]) -> Result<(), Blocked> {
         self.unstick(queues)?;
         for node in 0..self.open.len() {
@@ -169,11 +174,14 @@ where
 
     fn unstick(&mut self, queues: &mut [impl Queue<Batch<R>>]) -> Result<(), Blocked> {
         let mut blocked = Ok(());
-        for ((node, stuck), queue) in (0_u32..).zip(&mut self.stuck).zip(queues) {
-            if let Some(batch) = stuck.take()
-                && let Err(back) = queue.offer(batch)
-            {
-                *stuck = Some(back);
+        for (node, stuck) in (0_u32..).zip(&mut self.stuck) {
+            let Some(batch) = stuck.take() else { continue };
+            let refused = match queues.get_mut(node as usize) {
+                Some(queue) => queue.offer(batch).err(),
+                None => Some(batch),
+            };
+            if refused.is_some() {
+                *stuck = refused;
                 blocked = blocked.and(Err(Blocked { node }));
             }
         }
