@@ -123,26 +123,45 @@ fn phase(name: &str, what: &str, keys: &[u64], mut work: impl FnMut(usize, u64))
     let many = keys.len() as f64 / 1e3;
     println!(
         "{name:<10} {what:<5} {:>8.0} k/s CPU {:>8.0} k/s wall  p50 {:>7.2} p99 {:>7.2} p99.9 {:>8.2} µs  {:>5} MB resident",
-        many / cpu, many / wall, at(0.5), at(0.99), at(0.999), resident() / 1_000_000,
+        many / cpu,
+        many / wall,
+        at(0.5),
+        at(0.99),
+        at(0.999),
+        resident() / 1_000_000,
     );
 }
 
-fn measure(name: &str, contender: &mut dyn Contender, load: &[u64], puts: &[u64], gets: &[u64]) {
-    let value = |at: usize, key: u64| [(key ^ at as u64) as u8; 100];
-    let mut latest = hashbrown::HashMap::new();
-    phase(name, "load", load, |at, key| {
-        contender.put(key, &value(at, key));
-        contender.after(at + 1);
-    });
-    load.iter().enumerate().for_each(|(at, &key)| drop(latest.insert(key, value(at, key)[9])));
-    phase(name, "put", puts, |at, key| {
-        contender.put(key, &value(at, key));
-        contender.after(at + 1);
-    });
-    puts.iter().enumerate().for_each(|(at, &key)| drop(latest.insert(key, value(at, key)[9])));
+/// What is put at a place of a phase.
+fn value(at: usize, key: u64) -> [u8; 100] {
+    [(key ^ at as u64) as u8; 100]
+}
+
+fn measure(
+    name: &str,
+    contender: &mut dyn Contender,
+    load: &[u64],
+    puts: &[u64],
+    gets: &[u64],
+) -> u64 {
+    for (what, keys) in [("load", load), ("put", puts)] {
+        phase(name, what, keys, |at, key| {
+            contender.put(key, &value(at, key));
+            contender.after(at + 1);
+        });
+    }
     let mut sum = 0_u64;
     phase(name, "get", gets, |_, key| sum += u64::from(contender.get(key)));
-    assert_eq!(sum, gets.iter().map(|key| u64::from(latest[key])).sum::<u64>());
+    sum
+}
+
+/// The sum of what the gets must find.
+fn expected(load: &[u64], puts: &[u64], gets: &[u64]) -> u64 {
+    let mut latest = hashbrown::HashMap::new();
+    for keys in [load, puts] {
+        latest.extend(keys.iter().enumerate().map(|(at, &key)| (key, value(at, key)[9])));
+    }
+    gets.iter().map(|key| u64::from(latest[key])).sum()
 }
 
 /// Each in a process of its own, so that nobody inherits memory.
@@ -150,7 +169,9 @@ pub fn run() {
     if let Ok(name) = std::env::var("RTMR_BENCH_CHILD") {
         return child(&name);
     }
-    println!("\n{KEYS} pairs of 8 and 100 bytes, budget {BUDGET} bytes, Zipf 0.99, {OPS} operations");
+    println!(
+        "\n{KEYS} pairs of 8 and 100 bytes, budget {BUDGET} bytes, Zipf 0.99, {OPS} operations"
+    );
     for _ in 0..std::env::var("ROUNDS").map_or(1, |rounds| rounds.parse().unwrap()) {
         for name in ["rtmr", "fjall", "redb"] {
             let mut child = std::process::Command::new(std::env::current_exe().unwrap());
@@ -169,7 +190,7 @@ fn child(name: &str) {
     let contender: &mut dyn Contender = match name {
         "rtmr" => {
             let spill = Blocks::open(Folder::buffered(&path).unwrap()).unwrap();
-            let bits = std::env::var("BITS").map_or(16, |bits| bits.parse().unwrap());
+            let bits = std::env::var("BITS").map_or(17, |bits| bits.parse().unwrap());
             &mut Ours(Store::with(bits, BUDGET, spill, Mixed).unwrap())
         }
         "fjall" => {
@@ -184,6 +205,8 @@ fn child(name: &str) {
             &mut Redb(database, Vec::new(), None)
         }
     };
-    measure(name, contender, &load, &puts, &gets);
+    println!("{name:<10} begins with {} MB resident", resident() / 1_000_000);
+    let sum = measure(name, contender, &load, &puts, &gets);
+    assert_eq!(sum, expected(&load, &puts, &gets));
     let _ = std::fs::remove_dir_all(path);
 }

@@ -55,7 +55,9 @@ impl Disk for Counted {
 }
 
 pub fn run() {
-    println!("\nhand-over of spilled entries of about 16 keys of 108 bytes, by the size of the store");
+    println!(
+        "\nhand-over of spilled entries of about 16 keys of 108 bytes, by the size of the store"
+    );
     for bits in [8_u32, 12, 16] {
         let keys = 16_u64 << bits;
         let path = folder("handover");
@@ -65,9 +67,12 @@ pub fn run() {
         for key in 0..keys {
             store.insert(super::zipf::scattered(key), [key as u8; 100]).unwrap();
         }
-        let mut other = Store::<u64, [u8; 100], _, _>::with(bits, usize::MAX, NoSpill, Mixed).unwrap();
-        let spilled: Vec<u32> =
-            (0..1 << bits).filter(|&entry| !store.stats(entry).unwrap().resident).take(64).collect();
+        let mut other =
+            Store::<u64, [u8; 100], _, _>::with(bits, usize::MAX, NoSpill, Mixed).unwrap();
+        let spilled: Vec<u32> = (0..1 << bits)
+            .filter(|&entry| !store.stats(entry).unwrap().resident)
+            .take(64)
+            .collect();
         TOUCHED.set(0);
         let mut moved = 0;
         let nanos = timed(|| {

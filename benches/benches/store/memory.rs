@@ -61,7 +61,8 @@ fn measure<M: Map>(mut map: M, keys: &[u64], again: &[u64]) -> [f64; 3] {
     let put = timed(|| keys.iter().for_each(|&key| map.put(key, value(key))));
     let over = timed(|| again.iter().for_each(|&key| map.put(key, value(key + 1))));
     let mut sum = 0_u64;
-    let get = timed(|| again.iter().rev().for_each(|&key| sum += u64::from(map.get(black_box(key)))));
+    let get =
+        timed(|| again.iter().rev().for_each(|&key| sum += u64::from(map.get(black_box(key)))));
     let expected: u64 = again.iter().map(|&key| u64::from(value(key + 1)[7])).sum();
     assert_eq!(sum, expected);
     [each(put), each(over), each(get)]
@@ -71,13 +72,19 @@ pub fn run() {
     let mut r = Random(7);
     let keys: Vec<u64> = (0..KEYS).map(scattered).collect();
     let again: Vec<u64> = (0..KEYS).map(|_| keys[(r.next() % KEYS) as usize]).collect();
-    let names = ["rtmr, 2^20 entries", "rtmr, 2^16 entries", "hashbrown", "hashbrown, presized", "BTreeMap"];
+    let names = [
+        "rtmr, 2^18 entries",
+        "rtmr, 2^20 entries",
+        "hashbrown",
+        "hashbrown, presized",
+        "BTreeMap",
+    ];
     let mut seen = vec![[Vec::new(), Vec::new(), Vec::new()]; names.len()];
     for _ in 0..ROUNDS {
         for (at, times) in seen.iter_mut().enumerate() {
             let measured = match at {
-                0 => measure(Ours(Store::new(20, usize::MAX).unwrap()), &keys, &again),
-                1 => measure(Ours(Store::new(16, usize::MAX).unwrap()), &keys, &again),
+                0 => measure(Ours(Store::new(18, usize::MAX).unwrap()), &keys, &again),
+                1 => measure(Ours(Store::new(20, usize::MAX).unwrap()), &keys, &again),
                 2 => measure(Brown(hashbrown::HashMap::new()), &keys, &again),
                 3 => measure(Brown(hashbrown::HashMap::with_capacity(keys.len())), &keys, &again),
                 _ => measure(Tree(BTreeMap::new()), &keys, &again),
@@ -85,7 +92,9 @@ pub fn run() {
             times.iter_mut().zip(measured).for_each(|(times, time)| times.push(time));
         }
     }
-    println!("\nin memory, {KEYS} pairs of 8 and 100 bytes: ns, and the speed over hashbrown's (over presized)");
+    println!(
+        "\nin memory, {KEYS} pairs of 8 and 100 bytes: ns, and the speed over hashbrown's (over presized)"
+    );
     let medians: Vec<[f64; 3]> = seen.into_iter().map(|times| times.map(median)).collect();
     for (name, times) in names.iter().zip(&medians) {
         print!("{name:<22}");

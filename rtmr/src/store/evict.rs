@@ -31,6 +31,7 @@ where
         let tree = tree?;
         let bytes = tree.footprint().cast_unsigned();
         self.slots[at].tree = tree;
+        self.tag_anew(at);
         self.flags[at] |= RESIDENT;
         self.sizes[at].bytes = bytes;
         self.largest = self.largest.max(bytes);
@@ -191,7 +192,7 @@ where
             }
             self.slots[at].tree = Tree::default();
             self.flags[at] = 0;
-            self.sizes[at] = Size::default();
+            self.sizes[at] = Size { load: self.sizes[at].load, ..Size::default() };
         }
     }
 }

@@ -6,6 +6,12 @@ use std::hash::{BuildHasher, Hash, Hasher};
 pub trait Place<K: ?Sized> {
     /// The entry of a key, below 2^`bits`; `bits` is 1 to 31.
     fn place(&self, key: &K, bits: u32) -> u32;
+
+    /// Eight bits that tell keys of one entry apart, mostly: they save a search within it.
+    fn tag(&self, key: &K) -> u8 {
+        let _ = key;
+        0
+    }
 }
 
 /// The paper's hash, h(k) = k mod 2^b: keys that differ only above the low bits share an entry.
@@ -16,9 +22,13 @@ macro_rules! modulo {
     ($($number:ty),*) => {$(
         impl Place<$number> for Modulo {
             #[inline]
-            #[allow(clippy::cast_possible_truncation, reason = "the low bits are what is meant")]
             fn place(&self, key: &$number, bits: u32) -> u32 {
                 *key as u32 & ((1 << bits) - 1)
+            }
+
+            #[inline]
+            fn tag(&self, key: &$number) -> u8 {
+                ((*key as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
             }
         }
     )*};
@@ -35,6 +45,11 @@ impl<K: Hash + ?Sized> Place<K> for Mixed {
     #[inline]
     fn place(&self, key: &K, bits: u32) -> u32 {
         (self.hash_one(key) >> (64 - bits)) as u32
+    }
+
+    #[inline]
+    fn tag(&self, key: &K) -> u8 {
+        self.hash_one(key) as u8
     }
 }
 

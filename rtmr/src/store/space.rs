@@ -149,6 +149,7 @@ impl<D: Disk> Blocks<D> {
         let Some(victim) = self.emptiest() else { return Ok(()) };
         let (file, at) = self.place(victim);
         scratch.clear();
+        scratch.reserve_exact(BLOCK);
         scratch.resize(BLOCK, 0);
         // The last block of a file may be short: what is not there is zero.
         let end = self.disk.len(file).map_err(|error| StoreError::io(file, "read", error))?;

@@ -5,7 +5,7 @@ use super::error::StoreError;
 use super::footprint::{Footprint, allocation};
 use super::place::{Mixed, Place};
 use super::spill::{NoSpill, Spill};
-use super::tree::Tree;
+use super::tree::{Tags, Tree};
 
 /// What is known of an entry without looking at it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -45,12 +45,13 @@ pub(super) const STORED: u8 = 8;
 #[derive(Debug)]
 pub(super) struct Slot<K, V> {
     pub(super) tree: Tree<K, V>,
-    pub(super) load: u64,
+    pub(super) tags: Tags,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     pub(super) bytes: usize,
+    pub(super) load: u64,
     pub(super) keys: u32,
 }
 
@@ -144,13 +145,12 @@ where
             traffic: Traffic::default(),
             epoch: restored.as_ref().map(|found| found.epoch),
         };
-        store.slots.resize_with(entries, || Slot { tree: Tree::default(), load: 0 });
+        store.slots.resize_with(entries, || Slot { tree: Tree::default(), tags: Tags::default() });
         for (entry, meta) in restored.into_iter().flat_map(|found| found.entries) {
             let at = store.index(entry)?;
             let bytes = usize::try_from(meta.bytes).unwrap_or(usize::MAX);
             store.flags[at] = STORED;
-            store.sizes[at] = Size { bytes, keys: meta.keys };
-            store.slots[at].load = meta.load;
+            store.sizes[at] = Size { bytes, keys: meta.keys, load: meta.load };
             store.keys += u64::from(meta.keys);
             store.largest = store.largest.max(bytes);
         }
@@ -185,7 +185,8 @@ where
             }
             self.touch(at)?;
         }
-        Ok(self.slots[at].tree.get(key))
+        let slot = &self.slots[at];
+        Ok(slot.tree.get_tagged(slot.tags, self.place.tag(key), key))
     }
 
     /// Sets the value of a key and gives back the one before. On an error the value is dropped:
@@ -198,9 +199,9 @@ where
     pub fn insert(&mut self, key: K, value: V) -> Result<Option<V>, StoreError> {
         let held = key.heap() + value.heap();
         let at = self.ready(&key, held)?;
-        let slot = &mut self.slots[at];
-        slot.load += 1;
-        if let Some(old) = slot.tree.get_mut(&key) {
+        let (slot, tag) = (&mut self.slots[at], self.place.tag(&key));
+        self.sizes[at].load += 1;
+        if let Some(old) = slot.tree.get_mut_tagged(slot.tags, tag, &key) {
             let old = std::mem::replace(old, value);
             let grown = held.wrapping_sub(key.heap()).wrapping_sub(old.heap()).cast_signed();
             self.settle(at, grown);
@@ -226,9 +227,9 @@ where
         change: impl FnOnce(&K, &mut V) -> R,
     ) -> Result<R, StoreError> {
         let at = self.ready(&key, key.heap())?;
-        let slot = &mut self.slots[at];
-        slot.load += 1;
-        if let Some(value) = slot.tree.get_mut(&key) {
+        let (slot, tag) = (&mut self.slots[at], self.place.tag(&key));
+        self.sizes[at].load += 1;
+        if let Some(value) = slot.tree.get_mut_tagged(slot.tags, tag, &key) {
             let before = value.heap();
             let result = change(&key, value);
             let grown = value.heap().wrapping_sub(before).cast_signed();
@@ -254,7 +255,8 @@ where
         let mut grown = 0;
         let removed = self.slots[at].tree.remove(key, &mut grown);
         if removed.is_some() {
-            self.slots[at].load += 1;
+            self.tag_anew(at);
+            self.sizes[at].load += 1;
             self.sizes[at].keys -= 1;
             self.keys -= 1;
             self.settle(at, grown);
@@ -303,11 +305,18 @@ where
 
     fn add(&mut self, at: usize, key: K, value: V) {
         let mut grown = 0;
-        self.slots[at].tree.insert(key, value, &mut grown);
+        let (slot, tag) = (&mut self.slots[at], self.place.tag(&key));
+        slot.tree.insert_tagged(&mut slot.tags, tag, key, value, &mut grown);
         self.sizes[at].keys += 1;
         self.keys += 1;
         self.flags[at] |= RESIDENT;
         self.settle(at, grown);
+    }
+
+    /// Sets the tags of an entry whose pairs have moved.
+    pub(super) fn tag_anew(&mut self, at: usize) {
+        let slot = &mut self.slots[at];
+        slot.tags = Tags::of(&slot.tree, |key| self.place.tag(key));
     }
 
     /// Counts a change of an entry in memory.
@@ -360,7 +369,7 @@ where
         Ok(EntryStats {
             bytes: self.sizes[at].bytes,
             keys: self.sizes[at].keys,
-            load: self.slots[at].load,
+            load: self.sizes[at].load,
             resident: self.flags[at] & RESIDENT != 0,
             dirty: self.flags[at] & DIRTY != 0,
         })
@@ -368,7 +377,7 @@ where
 
     /// Begins to count loads anew, as after a plan. O(2^b).
     pub fn reset_loads(&mut self) {
-        self.slots.iter_mut().for_each(|slot| slot.load = 0);
+        self.sizes.iter_mut().for_each(|size| size.load = 0);
     }
 
     /// Sets another budget, and sends entries away until it holds.

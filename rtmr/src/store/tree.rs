@@ -45,7 +45,7 @@ pub(super) fn heap<T: Footprint>(value: &T) -> isize {
 fn reserve<T>(list: &mut Vec<T>, more: usize, most: usize, grown: &mut isize) {
     let need = list.len() + more;
     if need > list.capacity() {
-        let step = (list.capacity() + (list.capacity() / 2).max(1)).min(most);
+        let step = (list.capacity() + (list.capacity() / 2).max(2)).min(most);
         *grown -= array(list);
         list.reserve_exact(need.max(step) - list.len());
         *grown += array(list);
@@ -119,7 +119,83 @@ impl<K: Ord, V> Tree<K, V> {
     }
 }
 
+/// Where in a small entry each key is: a byte of its hash for each of the first eight pairs, so
+/// that a look into the directory saves the search. A hint only: what it says is looked at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tags(u64);
+
+impl Tags {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+
+    pub(crate) fn of<K, V>(tree: &Tree<K, V>, tag: impl Fn(&K) -> u8) -> Self {
+        let Tree::Leaf(pairs) = tree else { return Self::default() };
+        let first = pairs.iter().take(8).map(|(key, _)| tag(key));
+        Self(first.rev().fold(0, |tags, tag| tags << 8 | u64::from(tag)))
+    }
+
+    /// The first place with this tag; 8 if there is none.
+    #[inline]
+    fn find(self, tag: u8) -> usize {
+        let zero = self.0 ^ (Self::ONES * u64::from(tag));
+        let found = zero.wrapping_sub(Self::ONES) & !zero & (Self::ONES << 7);
+        found.trailing_zeros() as usize / 8
+    }
+
+    /// After a pair was put at `at`.
+    fn insert(&mut self, at: usize, tag: u8) {
+        if at < 8 {
+            let below = (1 << (8 * at)) - 1;
+            self.0 = (self.0 & below) | u64::from(tag) << (8 * at) | (self.0 & !below) << 8;
+        }
+    }
+}
+
+impl<K: Ord, V> Tree<K, V> {
+    /// `get`, by way of the tags.
+    #[inline]
+    pub(crate) fn get_tagged(&self, tags: Tags, tag: u8, key: &K) -> Option<&V> {
+        if let Tree::Leaf(pairs) = self
+            && let Some((held, value)) = pairs.get(tags.find(tag))
+            && held == key
+        {
+            return Some(value);
+        }
+        self.get(key)
+    }
+
+    /// `get_mut`, by way of the tags.
+    #[inline]
+    pub(crate) fn get_mut_tagged(&mut self, tags: Tags, tag: u8, key: &K) -> Option<&mut V> {
+        let at = match self {
+            Tree::Leaf(pairs) => {
+                let at = tags.find(tag);
+                pairs.get(at).filter(|(held, _)| held == key).map(|_| at)
+            }
+            Tree::Inner(_) => None,
+        };
+        match (self, at) {
+            (Tree::Leaf(pairs), Some(at)) => pairs.get_mut(at).map(|(_, value)| value),
+            (tree, _) => tree.get_mut(key),
+        }
+    }
+}
+
 impl<K: Ord + Clone + Footprint, V: Footprint> Tree<K, V> {
+    /// `insert`, and the tags follow.
+    pub(crate) fn insert_tagged(
+        &mut self,
+        tags: &mut Tags,
+        tag: u8,
+        key: K,
+        value: V,
+        grown: &mut isize,
+    ) {
+        if let Tree::Leaf(pairs) = self {
+            tags.insert(position(pairs, &key).unwrap_or_else(|at| at), tag);
+        }
+        self.insert(key, value, grown);
+    }
+
     /// Adds a pair whose key is not there yet.
     pub(crate) fn insert(&mut self, key: K, value: V, grown: &mut isize) {
         *grown += heap(&key) + heap(&value);

@@ -88,6 +88,7 @@ where
         let kept = pairs.len();
         let mut pairs = pairs.into_iter();
         self.slots[at].tree = Tree::build(kept, || pairs.next()).unwrap_or_default();
+        self.tag_anew(at);
         let bytes = self.slots[at].tree.footprint().cast_unsigned();
         let grown = bytes.wrapping_sub(self.sizes[at].bytes).cast_signed();
         self.sizes[at].keys = kept as u32;
@@ -127,7 +128,7 @@ where
                 out.extend_from_slice(&[0; 4]);
                 out.extend_from_slice(&entry.to_le_bytes());
                 out.extend_from_slice(&self.bits.to_le_bytes());
-                out.extend_from_slice(&self.slots[at].load.to_le_bytes());
+                out.extend_from_slice(&self.sizes[at].load.to_le_bytes());
                 out.extend_from_slice(&scratch);
                 let sum = crc32c::crc32c(&out[12..]);
                 out[8..12].copy_from_slice(&sum.to_le_bytes());
@@ -170,9 +171,10 @@ where
         let keys = u32::try_from(keys).map_err(|_| wrong("more than 2^32 keys"))?;
         self.make_room(size, at)?;
         self.slots[at].tree = tree;
-        self.slots[at].load = u64::decode(&mut &load[..]).unwrap_or_default();
+        self.tag_anew(at);
+        let load = u64::decode(&mut &load[..]).unwrap_or_default();
         self.flags[at] = RESIDENT | DIRTY | USED;
-        self.sizes[at] = Size { bytes: 0, keys };
+        self.sizes[at] = Size { bytes: 0, keys, load };
         self.keys += u64::from(keys);
         self.settle(at, size.cast_signed());
         Ok(())
@@ -185,10 +187,9 @@ where
     pub fn clear(&mut self, entry: u32) -> Result<(), StoreError> {
         let at = self.index(entry)?;
         self.keys -= u64::from(self.sizes[at].keys);
-        let bytes = self.sizes[at].bytes;
-        self.sizes[at] = Size { bytes, keys: 0 };
+        self.sizes[at].keys = 0;
         self.drop_if_empty(at);
-        self.slots[at].load = 0;
+        self.sizes[at].load = 0;
         Ok(())
     }
 
@@ -202,10 +203,10 @@ where
         for at in 0..self.flags.len() {
             self.write_back(at)?;
         }
-        let (sizes, slots) = (&self.sizes, &self.slots);
+        let sizes = &self.sizes;
         self.spill.commit(epoch, self.bits, &|entry| {
             let at = entry as usize;
-            Meta { bytes: sizes[at].bytes as u64, keys: sizes[at].keys, load: slots[at].load }
+            Meta { bytes: sizes[at].bytes as u64, keys: sizes[at].keys, load: sizes[at].load }
         })?;
         self.epoch = Some(epoch);
         Ok(())

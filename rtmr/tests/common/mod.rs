@@ -8,6 +8,7 @@
 
 pub mod disk;
 pub mod model;
+pub mod readers;
 
 use rtmr::balance::{Band, Cluster, Entry};
 
