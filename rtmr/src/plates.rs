@@ -61,6 +61,7 @@ impl Roads {
 
     /// T(a, b): the least whole seconds from one site to another, as the crow flies.
     #[must_use]
+    #[allow(clippy::cast_sign_loss, reason = "a distance is 0 at least")]
     pub fn least_time(&self, a: u32, b: u32) -> u64 {
         let x = f64::from((a % self.side).abs_diff(b % self.side));
         let y = f64::from((a / self.side).abs_diff(b / self.side));
@@ -210,7 +211,7 @@ impl Iterator for Traffic {
 
     fn next(&mut self) -> Option<Sighting> {
         self.seen += 1;
-        if self.seen % u64::from(self.a_second) == 0 {
+        if self.seen.is_multiple_of(u64::from(self.a_second)) {
             self.clock += 1;
         }
         let car = self.rng.index(self.cars.len());

@@ -94,6 +94,7 @@ impl StageController {
     ///
     /// # Errors
     /// A busy time that is no number from 0 on; nothing has changed then.
+    #[allow(clippy::cast_sign_loss, reason = "both are 0 at least")]
     pub fn observe(&mut self, queue: u64, served: u64, busy: f64) -> Result<StageSize, Error> {
         crate::error::non_negative("busy", busy)?;
         let settings = self.settings;

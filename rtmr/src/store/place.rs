@@ -27,6 +27,7 @@ macro_rules! modulo {
             }
 
             #[inline]
+            #[allow(clippy::cast_lossless, reason = "it is not for the widest of them")]
             fn tag(&self, key: &$number) -> u8 {
                 ((*key as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 56) as u8
             }
