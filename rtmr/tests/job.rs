@@ -97,7 +97,7 @@ impl Reducer for Median {
 fn records(r: &mut Random, most: u64) -> Vec<Record> {
     (0..r.below(most))
         .map(|_| {
-            let pairs = (0..r.below(4)).map(|_| (r.below(12), r.below(100) as i64 - 50));
+            let pairs = (0..r.below(4)).map(|_| (r.below(12), r.below(100).cast_signed() - 50));
             let pairs = pairs.collect();
             (r.below(50), pairs)
         })
@@ -297,7 +297,7 @@ proptest! {
         let mut state = |many| {
             let mut partial = Partial::default();
             for _ in 0..many {
-                partial.add(&Median, 0, r.below(20), r.below(9) as i64);
+                partial.add(&Median, 0, r.below(20), r.below(9).cast_signed());
             }
             let empty = State { acc: 0, latest: 0, list: Vec::new() };
             partial.take().pop().map_or(empty, |(_, state)| state)
@@ -365,8 +365,9 @@ fn history_beyond_memory_is_fed_preloaded_and_checkpointed() {
         Job::new(Pairs, Median, store)
     };
     let r = &mut Random::new(4);
-    let all: Vec<Record> =
-        (0..40_000).map(|time| (time / 10, vec![(r.below(3000), r.below(1000) as i64)])).collect();
+    let all: Vec<Record> = (0..40_000)
+        .map(|time| (time / 10, vec![(r.below(3000), r.below(1000).cast_signed())]))
+        .collect();
     let mut job = open(disk.clone());
     job.preload(&all[..20_000]).unwrap();
     // Each entry is read back once a call at most, and here none was there.

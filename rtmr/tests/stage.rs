@@ -1,6 +1,6 @@
 //! The stage controller, results written through, and queues.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+#![allow(clippy::unwrap_used, clippy::cast_sign_loss, reason = "a test may panic")]
 
 mod common;
 

@@ -240,7 +240,7 @@ impl Disk for MemoryDisk {
     fn remove(&mut self, file: FileName) -> io::Result<()> {
         let mut state = self.0.borrow_mut();
         match state.change()? {
-            Some(Fault::Error | Fault::Short) => return Err(io::Error::other("refused")),
+            Some(Fault::Error | Fault::Short) => Err(io::Error::other("refused")),
             fault => {
                 if state.names.contains_key(&file) {
                     state.name(file, None);

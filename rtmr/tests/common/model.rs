@@ -50,9 +50,9 @@ pub fn step<S: Spill, P: Place<u64>>(
             let more = value(r);
             let add = |text: &mut String| {
                 if text.len() > 3 * more.len() + 100 {
-                    text.truncate(5)
+                    text.truncate(5);
                 } else {
-                    *text += &more
+                    *text += &more;
                 }
                 text.shrink_to_fit();
             };
