@@ -46,7 +46,7 @@ fn sightings(seed: u64, many: usize) -> (Vec<Sighting>, u64) {
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn suspects_are_those_of_all_pairs(seed: u64, batch in 1_usize..200) {

@@ -102,7 +102,7 @@ impl StageController {
             let now = busy / served as f64;
             self.service = Some(self.service.map_or(now, |before| (before + now) / 2.0));
         }
-        let arrived = (served + queue).saturating_sub(self.queue);
+        let arrived = served.saturating_add(queue).saturating_sub(self.queue);
         self.queue = queue;
         let Some(service) = self.service else {
             // Records wait and nothing is known: one more thread may find out.
