@@ -152,7 +152,9 @@ impl Points {
 
     /// Takes points out that are there. Expected O(1) each; now and then all are spread anew.
     pub(super) fn remove(&mut self, points: &[Point]) {
-        for &point in points {
+        // From the last on: what a point leaves goes to the next, which would else be looked over
+        // once for each that goes before it.
+        for &point in points.iter().rev() {
             let at = self.find(point);
             let first = at - self.slots[..at].iter().rev().take_while(|s| **s == point).count();
             let end = at + self.slots[at..].iter().take_while(|slot| **slot == point).count();
