@@ -101,7 +101,8 @@ impl Ring {
     /// A ring of the members `0..n`, with `points` virtual points each.
     ///
     /// The same ring as by adding them one by one, in O(P log P) for P = n · points; 16
-    /// bytes for each point.
+    /// bytes for each point, however many they are: the bound of [`add`](Ring::add) does not hold
+    /// here.
     #[must_use]
     pub fn with_members(n: u32, points: u32) -> Self {
         let mut ring = Self::new(points);

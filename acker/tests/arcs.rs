@@ -93,6 +93,29 @@ fn b18_points_that_all_tie_leave_the_smallest_member() {
     assert_eq!(tied.remove(B).unwrap().at(0).unwrap().to, None);
 }
 
+/// On 256 places 40 members of 16 points tie everywhere, and whatever the order and the way in which
+/// they come, the same one wins.
+#[test]
+fn b19_ties_do_not_depend_on_who_came_first() {
+    let ring = |order: &[u32]| {
+        let mut ring = Ring::with_hasher(16, EightBits);
+        order.iter().for_each(|&member| drop(ring.add(member).unwrap()));
+        ring
+    };
+    let forwards: Vec<_> = (0..40).collect();
+    let backwards: Vec<_> = (0..40).rev().collect();
+    let mixed: Vec<_> = (0..40).map(|member| member * 17 % 40).collect();
+    let mut at_once = Ring::with_hasher(16, EightBits);
+    at_once.change(&[], &mixed.iter().map(|&member| (member, 1)).collect::<Vec<_>>()).unwrap();
+    let first = ring(&forwards);
+    let places: HashSet<_> =
+        (0..40).flat_map(|m| (0..16).map(move |i| EightBits.point(m, i))).collect();
+    assert!(places.len() < 256 && places.len() > 200, "ties of 640 points");
+    for other in [ring(&backwards), ring(&mixed), at_once] {
+        assert_eq!((owners(&other), &other), (owners(&first), &first));
+    }
+}
+
 #[test]
 fn a_key_on_a_point_belongs_to_it_and_the_last_arc_wraps() {
     let two = injected([[10, 10], [u32::MAX, u32::MAX], [0, 0]], &[A, B]);
