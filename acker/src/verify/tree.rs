@@ -49,27 +49,13 @@ impl Tree {
     }
 
     pub(super) fn produce(&mut self, root: RootId, ids: &[EdgeId]) -> Result<(), Violation> {
-        for &id in ids {
-            if !self.produced.insert(id) {
-                return Err(Violation::ProducedTwice { root, id });
-            }
-            if !self.open.remove(&id) {
-                self.open.insert(id);
-            }
-        }
-        Ok(())
+        let twice = add(ids, &mut self.produced, &mut self.open);
+        twice.map_or(Ok(()), |id| Err(Violation::ProducedTwice { root, id }))
     }
 
     pub(super) fn consume(&mut self, root: RootId, ids: &[EdgeId]) -> Result<(), Violation> {
-        for &id in ids {
-            if !self.consumed.insert(id) {
-                return Err(Violation::ConsumedTwice { root, id });
-            }
-            if !self.open.remove(&id) {
-                self.open.insert(id);
-            }
-        }
-        Ok(())
+        let twice = add(ids, &mut self.consumed, &mut self.open);
+        twice.map_or(Ok(()), |id| Err(Violation::ConsumedTwice { root, id }))
     }
 
     /// What came before the init, and how long ago, decides what is left of it now.
@@ -129,6 +115,24 @@ impl Tree {
             Outcome::TimedOut => Ok(()),
         }
     }
+}
+
+/// Adds ids to a set, each of them once, and tells which was there; one that both sets have is no
+/// longer open.
+fn add(
+    ids: &[EdgeId],
+    known: &mut BTreeSet<EdgeId>,
+    open: &mut BTreeSet<EdgeId>,
+) -> Option<EdgeId> {
+    for &id in ids {
+        if !known.insert(id) {
+            return Some(id);
+        }
+        if !open.remove(&id) {
+            open.insert(id);
+        }
+    }
+    None
 }
 
 /// One time-out: an age that must be reached, and one that must not be outlived, if time goes on
