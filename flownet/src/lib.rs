@@ -19,6 +19,7 @@ pub mod petgraph_08;
 mod solve;
 mod units;
 mod verify;
+mod warm;
 
 pub use answer::{Answer, Cut, Outcome, Side, Stats};
 pub use bottlenecks::{Bottleneck, bottlenecks};
@@ -28,3 +29,4 @@ pub use network::{Arc, ArcId, Network, NodeId};
 pub use paths::{FlowPath, paths};
 pub use solve::{Method, Progress, Run, Solver, Status};
 pub use verify::{Violation, verify};
+pub use warm::{Change, Effort, Warm};
