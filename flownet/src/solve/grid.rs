@@ -157,7 +157,9 @@ impl Grid {
         let need = bits(self.total) + 2;
         let need = if C::ROUNDED { need } else { need + self.k.max(0) };
         let width = [32, 64].into_iter().find(|&width| need <= width).unwrap_or(BITS);
-        let finer = if C::ROUNDED { (width - need).max(0) / 2 } else { self.k.max(0) };
+        // No float is finer than 2^-1074.
+        let slack = ((width - need).max(0) / 2).min(self.k + 1074).max(0);
+        let finer = if C::ROUNDED { slack } else { self.k.max(0) };
         if need <= width {
             self.k -= finer;
             self.cap = if width == BITS { 1 << BITS } else { (1 << width) - 1 };

@@ -319,7 +319,17 @@ impl<C: Capacity> Warm<C> {
     /// [`bottlenecks`](crate::bottlenecks) and [`paths`](crate::paths). The method and the
     /// statistics are those of the last solution. O(V + E), and O(V E) at worst where an arc may
     /// carry more than the type holds.
+    ///
+    /// Floats are solved anew where limits were finer before and the flow still is, so much that it
+    /// would have to be rounded.
     pub fn answer(&mut self) -> Answer<C> {
+        let cap = self.state.grid.cap();
+        let finer = C::ROUNDED
+            && each!(&self.state.flow, standing => standing.is_finer_than_limits(53, cap));
+        if finer {
+            // It has an answer, which stands.
+            let _ = self.anew();
+        }
         let State { expanded, grid, method, stats, flow, .. } = &mut self.state;
         let shape = Shape { net: &self.net, expanded, grid };
         each!(flow, standing => {

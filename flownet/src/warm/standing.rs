@@ -76,6 +76,20 @@ impl<W: Width> Standing<W> {
         self.net.flow(link).widen()
     }
 
+    /// Whether a flow needs more than `bits` bits, and has some that are lower than those of all
+    /// limits below `cap`: so after limits have become coarser than they were.
+    pub(super) fn is_finer_than_limits(&self, bits: u32, cap: u128) -> bool {
+        let ahead = || self.net.edges.iter().filter(|edge| !edge.is_backward());
+        let limits = ahead().map(|edge| edge.cap.widen() + edge.back.widen());
+        let finest = limits.filter(|&limit| limit < cap && limit > 0).map(u128::trailing_zeros);
+        let finest = finest.min().unwrap_or(0);
+        let flows = ahead().map(|edge| edge.back.widen()).filter(|&flow| flow > 0);
+        flows.into_iter().any(|flow| {
+            let lowest = flow.trailing_zeros();
+            lowest < finest && 128 - flow.leading_zeros() - lowest > bits
+        })
+    }
+
     /// Changes the limit of a link, in steps of the grid. An amount that stands for "unbounded"
     /// must be more than the value.
     pub(super) fn set(&mut self, link: usize, limit: W) -> Result<Effort, GaveUp> {
