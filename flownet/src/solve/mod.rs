@@ -9,6 +9,7 @@ pub(crate) mod machine;
 pub(crate) mod push_relabel;
 pub(crate) mod residual;
 pub(crate) mod restore;
+pub(crate) mod whole;
 
 use self::expand::Expanded;
 use self::grid::Grid;
