@@ -1,6 +1,6 @@
 //! One plan, driven until a latency passes its bound.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
 use super::{DetectConfig, DetectError, Detected, Probe, Sample, Subject};
@@ -12,6 +12,8 @@ pub(super) struct Ramp<'a, P> {
     pub(super) probe: &'a mut P,
     pub(super) config: &'a DetectConfig,
     pub(super) subjects: BTreeMap<Place, Subject>,
+    /// What was sent something and told nothing: it is not measured.
+    pub(super) silent: BTreeSet<Place>,
     pub(super) windows: u32,
 }
 
@@ -40,10 +42,14 @@ impl<P: Probe> Ramp<'_, P> {
         let config = self.config;
         let most = plan.value();
         let mut good = self.known_good(plan).min(most);
+        let places = loaded(self.net, plan).into_iter().map(|(at, _)| at);
+        let new: Vec<Place> = places.filter(|at| !self.subjects.contains_key(at)).collect();
         let mut rate = if good > 0.0 { good * config.growth } else { config.start }.min(most);
         let mut bad: Option<(f64, Vec<Place>)> = None;
         loop {
-            match self.trial(rate, plan)? {
+            let trial = self.trial(rate, plan)?;
+            self.silent.extend(new.iter().filter(|at| !self.subjects.contains_key(at)));
+            match trial {
                 Trial::OutOfWindows => return Ok(Ended::OutOfWindows),
                 Trial::Stalled => return Ok(Ended::Stalled(rate)),
                 Trial::Within => good = rate,
@@ -80,8 +86,8 @@ impl<P: Probe> Ramp<'_, P> {
         let places = loaded(self.net, plan);
         places.into_iter().fold(most, |rate, (at, load)| match self.subjects.get(&at) {
             Some(subject) if subject.is_known() => rate,
-            // Never seen: if it is measured at all, nothing is sure.
-            None if matches!(at, Place::Arc(_)) && !self.subjects.is_empty() => rate,
+            None if self.silent.contains(&at) => rate,
+            // Never sent anything so far: nothing is sure.
             None => 0.0,
             Some(subject) => rate.min(subject.low / load * most),
         })

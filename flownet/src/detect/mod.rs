@@ -6,7 +6,7 @@ mod subject;
 mod theta;
 mod tracker;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt;
 
@@ -181,7 +181,8 @@ pub fn detect<P: Probe>(
     if let Some(field) = config.wrong_field() {
         return Err(DetectError::BadConfig { field });
     }
-    let mut ramp = Ramp { net, probe, config, subjects: BTreeMap::new(), windows: 0 };
+    let (subjects, silent) = (BTreeMap::new(), BTreeSet::new());
+    let mut ramp = Ramp { net, probe, config, subjects, silent, windows: 0 };
     let (mut stalled, mut proved) = (None, false);
     let mut hopeful = with_found(net, &ramp.subjects, true)?;
     loop {
