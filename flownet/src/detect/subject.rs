@@ -42,78 +42,75 @@ impl Subject {
         self.verdict = Some(Detected::At(self.estimate()));
     }
 
-    /// No rate was low enough. A latency that does not fall with the rate is that of serving.
+    /// No rate was low enough. A latency that does not fall with the rate, or would still be beyond
+    /// the bound at rate zero, along the line through the lowest two rates, is that of serving.
     pub(super) fn settle_below(&mut self) {
-        let blocks = self.isotonic();
-        let flat = match blocks.as_slice() {
-            [first, second, ..] => first.latency >= 0.95 * second.latency,
+        let blocks = isotonic(self.seen.iter().copied());
+        let served = match blocks.as_slice() {
+            [first, second, ..] if second.value.is_finite() => {
+                let slope = (second.value - first.value) / (second.low - first.high);
+                first.value >= 0.95 * second.value || first.value - slope * first.high > self.theta
+            }
             _ => false,
         };
-        let least = blocks.first().map_or(0.0, |block| block.rate);
-        let served = flat || self.served() > self.theta;
+        let least = blocks.first().map_or(0.0, |block| block.low);
         self.verdict =
             Some(if served { Detected::ThetaUnreachable } else { Detected::AtMost(least) });
     }
 
-    /// What the latency comes to at rate zero, along the line through the lowest two rates.
-    fn served(&self) -> f64 {
-        match self.isotonic().as_slice() {
-            [first, second, ..] => {
-                let slope = (second.latency - first.latency) / (second.rate - first.rate);
-                first.latency - slope * first.rate
-            }
-            _ => 0.0,
-        }
-    }
-
-    /// The rate at which the latency passes the bound, by the rising curve that fits best.
-    ///
-    /// Latencies count as no more than twice the bound: a queue that has no end says no more.
-    pub(super) fn estimate(&self) -> f64 {
-        let blocks = self.isotonic();
-        let beyond = blocks.iter().position(|block| block.latency > self.theta);
-        match beyond {
-            None => blocks.last().map_or(self.low, |block| block.rate),
-            Some(0) => blocks[0].rate,
+    /// The rate at which half of all windows are beyond the bound, by the rising curve that fits
+    /// best. That of the median latency, so: single spikes and queues without end do not move it.
+    fn estimate(&self) -> f64 {
+        let beyond = |latency: f64| if latency > self.theta { 1.0 } else { 0.0 };
+        let blocks = isotonic(self.seen.iter().map(|&(rate, latency)| (rate, beyond(latency))));
+        match blocks.iter().position(|block| block.value > 0.5) {
+            None => blocks.last().map_or(self.low, |block| block.high),
+            Some(0) => blocks[0].low,
             Some(index) => {
                 let (below, above) = (&blocks[index - 1], &blocks[index]);
-                let part = (self.theta - below.latency) / (above.latency - below.latency);
-                below.rate + part * (above.rate - below.rate)
+                let part = (0.5 - below.value) / (above.value - below.value);
+                below.high + part * (above.low - below.high)
             }
         }
-    }
-
-    /// The isotonic regression of latency on rate, by pooling adjacent violators. O(n log n).
-    fn isotonic(&self) -> Vec<Block> {
-        let mut seen = self.seen.clone();
-        seen.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        let mut blocks: Vec<Block> = Vec::new();
-        for (rate, latency) in seen {
-            let mut block = Block { rate, latency: latency.min(2.0 * self.theta), count: 1.0 };
-            while let Some(last) = blocks.pop_if(|last| last.latency >= block.latency) {
-                block = block.and(&last);
-            }
-            blocks.push(block);
-        }
-        blocks
     }
 }
 
-/// Windows whose latencies are taken as one.
+/// Windows whose values are taken as one: from the lowest to the highest rate of them.
 struct Block {
-    rate: f64,
-    latency: f64,
+    low: f64,
+    high: f64,
+    value: f64,
     count: f64,
 }
 
 impl Block {
+    /// One of both; `other` has the higher rates.
     fn and(&self, other: &Block) -> Block {
         let count = self.count + other.count;
-        let mean = |a: f64, b: f64| (a * self.count + b * other.count) / count;
-        Block {
-            rate: mean(self.rate, other.rate),
-            latency: mean(self.latency, other.latency),
-            count,
+        let value = (self.value * self.count + other.value * other.count) / count;
+        Block { low: self.low, high: other.high, value, count }
+    }
+}
+
+/// The isotonic regression of values on rates, by pooling adjacent violators. O(n log n).
+fn isotonic(seen: impl Iterator<Item = (f64, f64)>) -> Vec<Block> {
+    let mut seen: Vec<_> = seen.collect();
+    seen.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    // What was seen at one rate is one value.
+    let mut rates: Vec<Block> = Vec::new();
+    for (rate, value) in seen {
+        let block = Block { low: rate, high: rate, value, count: 1.0 };
+        match rates.last_mut().filter(|last| last.high == rate) {
+            Some(last) => *last = last.and(&block),
+            None => rates.push(block),
         }
     }
+    let mut blocks: Vec<Block> = Vec::new();
+    for mut block in rates {
+        while let Some(last) = blocks.pop_if(|last| last.value >= block.value) {
+            block = last.and(&block);
+        }
+        blocks.push(block);
+    }
+    blocks
 }
