@@ -76,10 +76,10 @@ fn edits(net: &Instance, count: usize) {
     let mut warm = Warm::new(network(net)).unwrap();
     let mut random = Random(7);
     let (mut all, mut on, mut off, mut nothing) = (vec![], vec![], vec![], vec![]);
+    let (mut same, mut moved) = (vec![], vec![]);
     let (mut cold, mut solved, mut repaired) = (vec![], 0, 0);
     for index in 0..count {
-        let (arc, capacity) =
-            edit(&mut random, net, |arc| warm.flow(ArcId(arc as u32)) > Some(0));
+        let (arc, capacity) = edit(&mut random, net, |arc| warm.flow(ArcId(arc as u32)) > Some(0));
         let ends = warm.network().arc(ArcId(arc as u32)).unwrap();
         let crosses = |cut: &flownet::Cut<u64>| {
             let side = |node: NodeId| cut.sides[node.index()] == flownet::Side::Source;
@@ -94,6 +94,10 @@ fn edits(net: &Instance, count: usize) {
         if crosses { &mut on } else { &mut off }.push(time);
         if change.effort == Effort::Nothing {
             nothing.push(time);
+        } else if change.before == change.after {
+            same.push(time);
+        } else {
+            moved.push(time);
         }
         solved += usize::from(change.effort == Effort::Solved);
         repaired += usize::from(change.effort == Effort::Repaired);
@@ -108,9 +112,14 @@ fn edits(net: &Instance, count: usize) {
     let cold = Times::new(cold);
     println!("\n{}: {count} edits, {repaired} mended, {solved} solved anew", net.name);
     println!("cold: median {:.1} us, mean {:.1} us", cold.at(0.5), cold.mean());
-    for (name, times) in
-        [("all", all), ("on a cut", on), ("off both cuts", off), ("known to change nothing", nothing)]
-    {
+    for (name, times) in [
+        ("all", all),
+        ("on a cut", on),
+        ("off both cuts", off),
+        ("known to change nothing", nothing),
+        ("mended or solved, value as before", same),
+        ("value changed", moved),
+    ] {
         let times = Times::new(times);
         println!(
             "{name}: {} edits, mean {:.2} us (cold / {:.1}), median {:.2} (cold / {:.0}), \
@@ -143,7 +152,8 @@ impl Alias {
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..weights.len()).partition(|&i| rest[i] < total);
         while let (Some(s), Some(l)) = (small.pop(), large.pop()) {
-            columns[s] = ((u128::from(rest[s]) << 32).div_euclid(u128::from(total)) as u32, l as u32);
+            columns[s] =
+                ((u128::from(rest[s]) << 32).div_euclid(u128::from(total)) as u32, l as u32);
             rest[l] -= total - rest[s];
             if rest[l] < total { small.push(l) } else { large.push(l) }
         }

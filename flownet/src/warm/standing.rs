@@ -66,7 +66,7 @@ impl<W: Width> Standing<W> {
             net,
             // Small enough that a repair and a solution after it are not much dearer than the
             // solution alone; an arc looked at in passing costs more than one looked at in order.
-            allowance: (steps / 4).max(LEAST),
+            allowance: (steps / 2).max(LEAST),
             work: 0,
         }
     }
@@ -209,7 +209,10 @@ impl<W: Width> Standing<W> {
             while left > W::ZERO && self.step(from, to, &mut left)? {}
         }
         if left == W::ZERO {
-            self.glance(from, to);
+            // The last way around may have room left.
+            if self.search.room(&self.net, surplus) == W::ZERO {
+                self.glance(from, to);
+            }
             return Ok(Effort::Repair);
         }
         self.value -= left.widen();
