@@ -67,7 +67,7 @@ fn one_queue_is_found_within_the_tolerance() {
 #[test]
 fn every_worker_of_a_stage_is_found_and_the_cut_is_proved() {
     let served: Vec<f64> = (1..=10).map(|worker| 3_000.0 + 500.0 * f64::from(worker)).collect();
-    let mut cluster = stages(&[served.clone()]);
+    let mut cluster = stages(std::slice::from_ref(&served));
     let detection = found(&mut cluster, &config());
     for (node, served) in (1..).zip(&served) {
         assert_at(&detection, node, served - 1_000.0, 0.01);

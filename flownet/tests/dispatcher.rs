@@ -82,5 +82,8 @@ fn periods_are_as_short_as_can_be() {
     assert_eq!(dispatcher.period(), 3);
     let mut one = Dispatcher::new(&[0, 9]).unwrap();
     assert_eq!((one.period(), one.deal().0, one.deal().0), (1, 1, 1));
+    // Not a period that fills the memory.
+    assert!(Dispatcher::new(&[u32::MAX, 1]).is_none());
+    assert!(Dispatcher::new(&[u32::MAX, u32::MAX]).is_some());
     assert!(Dispatcher::new(&[]).is_none() && Dispatcher::new(&[0, 0]).is_none());
 }

@@ -439,3 +439,28 @@ fn the_limits_that_there_are() {
         })
         .unwrap();
 }
+
+#[test]
+fn fixed_splits_with_numbers_at_the_edge() {
+    let mut huge = common::net(3, 0, 2, &[(0, 1, 1.0), (1, 2, 1.0), (1, 2, 1.0)]);
+    huge.set_gain(id(0), 1e200).unwrap();
+    huge.set_gain(id(1), 1e200).unwrap();
+    let half = Split::Fixed(vec![0.5, 0.5]);
+    let refused = Planner::new(&huge).split(id(1), half.clone()).plan(1.0);
+    let error = flownet::Error::GainOutOfRange { node: id(1), units: f64::INFINITY };
+    assert_eq!(refused, Err(PlanError::Network(error)));
+    // Two sources share the rate by their bounds, however large.
+    let mut two: Network<f64> = Network::new();
+    two.add_nodes(4).unwrap();
+    for (u, v) in [(0, 2), (1, 2), (2, 3), (2, 3)] {
+        two.add_arc(id(u), id(v), Limit::Unbounded).unwrap();
+    }
+    two.add_source(id(0), f64::MAX).unwrap();
+    two.add_source(id(1), f64::MAX).unwrap();
+    two.add_sink(id(3), Limit::Unbounded).unwrap();
+    let plan = Planner::new(&two).split(id(2), half.clone()).plan(8.0).unwrap();
+    assert_eq!((0..4).map(|arc| plan.arc_rate(ArcId(arc))).collect::<Vec<_>>(), [4.0; 4]);
+    two.set_source_bound(id(1), Limit::Unbounded).unwrap();
+    let refused = Planner::new(&two).split(id(2), half).plan(8.0);
+    assert_eq!(refused, Err(PlanError::OpenSource { node: id(1) }));
+}

@@ -29,6 +29,9 @@ impl TrackConfig {
     }
 }
 
+/// What was changed, and what that did to the flow.
+type Changes = Vec<(Place, Change<f64>)>;
+
 /// Keeps capacities current from live samples, and the flow a maximum.
 ///
 /// A latency beyond its bound at no more than the capacity asks for less: the least rate at which it
@@ -91,10 +94,7 @@ impl Tracker {
     /// # Errors
     /// [`DetectError::BadSample`]; samples before it have been taken in. [`DetectError::Plan`] where
     /// the network has no answer with the new capacity.
-    pub fn observe(
-        &mut self,
-        samples: &[Sample],
-    ) -> Result<Vec<(Place, Change<f64>)>, DetectError<Error<f64>>> {
+    pub fn observe(&mut self, samples: &[Sample]) -> Result<Changes, DetectError<Error<f64>>> {
         let mut changes = Vec::new();
         for &sample in samples {
             if let Some(change) = self.take(sample)? {

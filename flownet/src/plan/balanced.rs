@@ -228,6 +228,7 @@ enum Attempt {
 }
 
 /// So many steps, rounded up, and at most all.
+#[expect(clippy::cast_sign_loss, reason = "amounts are zero or more")]
 fn share(amount: f64) -> u128 {
     if amount == 0.0 {
         0

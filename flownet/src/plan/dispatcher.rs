@@ -37,8 +37,11 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Deals over arcs 0, 1, 2 … by weight. `None` if all weights are zero. O(Σ w · log d) time, and
-    /// 4 bytes for each turn of the period.
+    /// The most turns of a period.
+    pub const MAX_PERIOD: usize = 1 << 24;
+
+    /// Deals over arcs 0, 1, 2 … by weight. `None` if all weights are zero, or if the period would
+    /// be longer than [`Self::MAX_PERIOD`]. O(Σ w · log d) time, and 4 bytes for each turn.
     #[must_use]
     pub fn new(weights: &[u32]) -> Option<Self> {
         let arcs: Vec<_> = (0..weights.len()).map(|arc| ArcId(arc as u32)).collect();
@@ -53,6 +56,9 @@ impl Dispatcher {
         let items = weights.iter().zip(arcs).filter(|&(&weight, _)| weight > 0);
         let (weights, arcs): (Vec<_>, Vec<_>) =
             items.map(|(&weight, &arc)| (u128::from(weight / common), arc)).unzip();
+        if weights.iter().sum::<u128>() > Self::MAX_PERIOD as u128 {
+            return None;
+        }
         let turns = period(&weights).into_iter().map(|state| arcs[state]).collect();
         Some(Dispatcher { turns, next: 0 })
     }
@@ -88,15 +94,9 @@ fn period(weights: &[u128]) -> Vec<usize> {
         turns.resize(usize::try_from(total).unwrap_or(1), 0);
         return turns;
     };
-    // In units of 1 / (slack · total): the due after n turns is n · w · slack.
-    let first = |weight: u128, had: u128| {
-        (had * slack + 1) * total / (weight * slack)
-            + u128::from((had * slack + 1) * total % (weight * slack) != 0)
-    };
-    let last = |weight: u128, had: u128| {
-        let due = ((had + 1) * slack - 1) * total;
-        due / (weight * slack) + u128::from(due % (weight * slack) != 0)
-    };
+    // The due after n turns is n · w / total; both are the first turn at which it is so much.
+    let first = |weight: u128, had: u128| ((had * slack + 1) * total).div_ceil(weight * slack);
+    let last = |weight: u128, had: u128| (((had + 1) * slack - 1) * total).div_ceil(weight * slack);
     // States that may have a turn, by when they must; and the others, by when they may.
     let mut ready: BinaryHeap<Reverse<(u128, usize)>> = BinaryHeap::new();
     let mut waiting: BinaryHeap<Reverse<(u128, usize)>> = BinaryHeap::new();

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::Plan;
 use super::planner::{PlanError, Split, tail};
 use crate::capacity::to_f64;
-use crate::{Capacity, Limit, Network, NodeId};
+use crate::{Capacity, Error, Limit, Network, NodeId};
 
 /// How finely fixed shares are counted.
 const STEPS: f64 = (1_u64 << 53) as f64;
@@ -56,11 +56,16 @@ pub(super) fn plan<C: Capacity>(
     let mut done = 0;
     while let Some(v) = ready.pop() {
         done += 1;
+        let units = loads[v] * net.gain(NodeId(v as u32));
+        if !units.is_finite() {
+            let node = NodeId(v as u32);
+            return Err(Error::GainOutOfRange { node, units }.into());
+        }
         for &(arc, to) in &leaving[v] {
             if !carries(arc, &shares) {
                 continue;
             }
-            arc_loads[arc] = loads[v] * net.gain(NodeId(v as u32)) * shares[arc];
+            arc_loads[arc] = units * shares[arc];
             loads[to.index()] += arc_loads[arc];
             feeders[to.index()] -= 1;
             if feeders[to.index()] == 0 {
@@ -80,14 +85,17 @@ pub(super) fn plan<C: Capacity>(
     }
     let most = largest_rate(net, &loads, &arc_loads);
     let value = rate.min(most);
-    let parts = arc_loads.iter().zip(&shares).map(|(&load, &share)| {
-        // A positive share has a part, however small.
-        if load > 0.0 { ((share * STEPS) as u128).max(1) } else { 0 }
-    });
-    let by_arc = parts.collect();
+    let parts = arc_loads.iter().zip(&shares);
+    let by_arc = parts.map(|(&load, &share)| if load > 0.0 { part(share) } else { 0 }).collect();
     let scale = |loads: Vec<f64>| loads.into_iter().map(|load| load * value).collect();
     let ends = (0..net.arc_count()).map(|arc| tail(net, arc));
     Ok(Plan::new(ends, by_arc, [rate, value], scale(arc_loads), scale(loads)))
+}
+
+/// A share as a whole number; a positive one is never zero, however small.
+#[expect(clippy::cast_sign_loss, reason = "shares are zero or more")]
+fn part(share: f64) -> u128 {
+    ((share * STEPS) as u128).max(1)
 }
 
 /// The share of each node in what all sources send: in proportion to their bounds.
@@ -99,13 +107,15 @@ fn sources<C: Capacity>(net: &Network<C>) -> Result<Vec<f64>, PlanError<C>> {
         }
         return Ok(loads);
     }
-    let mut sum = 0.0;
     for (node, bound) in net.sources() {
         let Limit::Finite(bound) = bound else { return Err(PlanError::OpenSource { node }) };
         loads[node.index()] = to_f64(bound);
-        sum += to_f64(bound);
     }
-    if sum > 0.0 {
+    // First so that the largest is one: their sum may be beyond all floats.
+    let largest = loads.iter().copied().fold(0.0, f64::max);
+    if largest > 0.0 {
+        loads.iter_mut().for_each(|load| *load /= largest);
+        let sum: f64 = loads.iter().sum();
         loads.iter_mut().for_each(|load| *load /= sum);
     }
     Ok(loads)

@@ -118,7 +118,8 @@ impl Plan {
     }
 
     /// A dispatcher of single tuples over the arcs of a node, by [`Self::weights`]; `None` where
-    /// [`Self::parts`] is empty or `slots` is 0. O(slots · log d).
+    /// [`Self::parts`] is empty, or `slots` is 0 or more than [`Dispatcher::MAX_PERIOD`] and the
+    /// period as well. O(slots · log d).
     #[must_use]
     pub fn dispatcher(&self, node: NodeId, slots: u32) -> Option<Dispatcher> {
         let weights = self.weights(node, slots);

@@ -21,7 +21,7 @@ pub enum Effort {
     Nothing,
     /// The flow was mended where it had to be.
     Repaired,
-    /// Mending was not possible, or would have cost more than a quarter of the last solution: the
+    /// Mending was not possible, or would have cost more than half of the last solution: the
     /// network was solved anew.
     Solved,
 }
@@ -46,14 +46,14 @@ pub struct Change<C> {
 /// A change mends the flow that stands. Where it provably changes nothing it is O(1): a raise whose
 /// near end cannot be reached from the sources or whose far end does not reach the sinks, as they
 /// stand now, and a cut that leaves room. Else flow is led around, added or taken back along single
-/// paths, O(E) each, as long as that stays below a quarter of the work of the last solution; then
-/// the network is solved anew. So no change costs much more than a solution.
+/// paths, O(E) each, as long as that stays below half of the work of the last solution; then the
+/// network is solved anew. So no change costs much more than a solution.
 ///
 /// Also solved anew is what does not fit the numbers at work: a first capacity of a node that had
 /// none, a float that is finer than the grid of the flow, a limit that becomes zero or positive
 /// where there are gains.
 ///
-/// Holds the network and the residual network, with two numbers of 16, 24 or 48 bytes an arc.
+/// Holds the network, and the residual network with two arcs of 16, 24 or 48 bytes for each of it.
 #[derive(Clone, Debug)]
 pub struct Warm<C> {
     net: Network<C>,
