@@ -14,7 +14,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use benches::networks::{Instance, Random, layered};
 use cpu_time::ThreadTime;
@@ -67,8 +67,9 @@ impl Times {
         self.0.iter().sum::<f64>() / self.0.len() as f64
     }
 
-    fn at(&self, part: f64) -> f64 {
-        self.0[((self.0.len() - 1) as f64 * part) as usize]
+    /// The time that so many in a hundred do not exceed.
+    fn at(&self, percent: usize) -> f64 {
+        self.0[(self.0.len() - 1) * percent / 100]
     }
 }
 
@@ -111,7 +112,7 @@ fn edits(net: &Instance, count: usize) {
     }
     let cold = Times::new(cold);
     println!("\n{}: {count} edits, {repaired} mended, {solved} solved anew", net.name);
-    println!("cold: median {:.1} us, mean {:.1} us", cold.at(0.5), cold.mean());
+    println!("cold: median {:.1} us, mean {:.1} us", cold.at(50), cold.mean());
     for (name, times) in [
         ("all", all),
         ("on a cut", on),
@@ -126,12 +127,12 @@ fn edits(net: &Instance, count: usize) {
              p99 {:.1} ({:.2} x cold), most {:.1}",
             times.0.len(),
             times.mean(),
-            cold.at(0.5) / times.mean(),
-            times.at(0.5),
-            cold.at(0.5) / times.at(0.5),
-            times.at(0.99),
-            times.at(0.99) / cold.at(0.5),
-            times.at(1.0),
+            cold.at(50) / times.mean(),
+            times.at(50),
+            cold.at(50) / times.at(50),
+            times.at(99),
+            times.at(99) / cold.at(50),
+            times.at(100),
         );
     }
 }
@@ -166,7 +167,7 @@ impl Alias {
     #[inline]
     fn pick(&self, random: &mut Random) -> u32 {
         let x = random.next();
-        let column = ((x >> 32) * self.columns.len() as u64 >> 32) as usize;
+        let column = (((x >> 32) * self.columns.len() as u64) >> 32) as usize;
         let (own, other) = self.columns[column];
         if x as u32 <= own { column as u32 } else { other }
     }
@@ -184,15 +185,15 @@ fn dealing() {
         let mut dispatcher = Dispatcher::new(&weights).unwrap();
         let alias = Alias::new(&weights);
         let time = |run: &mut dyn FnMut() -> u64| {
-            let mut best: Vec<f64> = (0..7)
+            let mut times: Vec<f64> = (0..7)
                 .map(|_| {
-                    let begin = Instant::now();
+                    let begin = ThreadTime::now();
                     black_box(run());
                     begin.elapsed().as_secs_f64() * 1e9 / f64::from(TUPLES)
                 })
                 .collect();
-            best.sort_by(f64::total_cmp);
-            best[3]
+            times.sort_by(f64::total_cmp);
+            times[3]
         };
         let dealt = time(&mut || (0..TUPLES).map(|_| u64::from(dispatcher.deal().0)).sum());
         let picked = time(&mut || (0..TUPLES).map(|_| u64::from(alias.pick(&mut random))).sum());
@@ -206,14 +207,14 @@ mod peer {
     use super::*;
     use pathfinding::directed::edmonds_karp::{EdmondsKarp, SparseCapacity};
 
-    pub fn edits(net: &Instance, count: usize) {
+    pub(super) fn edits(net: &Instance, count: usize) {
         let index = |node: u32| node as usize;
         let size = index(net.nodes);
         let mut peer: SparseCapacity<i64> =
             EdmondsKarp::new(size, index(net.source), index(net.sink));
         // No arc of these networks is parallel to another.
         for &(from, to, capacity) in &net.arcs {
-            peer.set_capacity(index(from), index(to), capacity as i64);
+            peer.set_capacity(index(from), index(to), capacity.cast_signed());
         }
         peer.augment();
         let mut warm = Warm::new(network(net)).unwrap();
@@ -237,12 +238,12 @@ mod peer {
             }
             let at = copy.as_mut().unwrap_or(&mut peer);
             let begin = ThreadTime::now();
-            at.set_capacity(index(from), index(to), capacity as i64);
+            at.set_capacity(index(from), index(to), capacity.cast_signed());
             let (_, value, _) = black_box(at.augment());
             if details { &mut theirs } else { &mut bare }.push(begin.elapsed());
-            assert_eq!(value, warm.value() as i64);
+            assert_eq!(value, warm.value().cast_signed());
             if !details {
-                peer.set_capacity(index(from), index(to), capacity as i64);
+                peer.set_capacity(index(from), index(to), capacity.cast_signed());
                 peer.augment();
             }
         }

@@ -86,9 +86,9 @@ fn utilisations(data: &Data<u64>, flows: &[f64]) -> Vec<f64> {
         }
     }
     let last = |v: usize| data.capacities.iter().rev().find(|&&(w, _)| w == v);
-    for v in 0..data.nodes {
+    for (v, passing) in passing.into_iter().enumerate() {
         if let Some(&(_, c)) = last(v) {
-            all.push(passing[v] / c as f64);
+            all.push(passing / c as f64);
         }
     }
     if let Limit::Finite(bound) = data.sources[0].1 {

@@ -105,7 +105,9 @@ fn run<C: Capacity>(
     number: impl Fn(u64) -> C + Copy,
 ) {
     let mut counts = [0; 3];
-    let Ok(mut warm) = Warm::new(net) else { return };
+    // What repairs hand over to.
+    let method = METHODS[edits.len() % METHODS.len()];
+    let Ok(mut warm) = Warm::with_method(net, method) else { return };
     for (index, edit) in edits.iter().enumerate() {
         let before = (warm.network().clone(), warm.rate(), warm.value());
         match apply(&mut warm, edit, number) {
