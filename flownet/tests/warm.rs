@@ -1,6 +1,6 @@
 //! A warm flow is what a cold solver finds, after any edits.
 
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::cast_sign_loss, clippy::unwrap_used)]
 
 mod common;
 
