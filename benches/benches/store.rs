@@ -4,6 +4,7 @@
 //! `cargo bench -p benches --bench store [--features stores] [-- memory beyond plates handover]`
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
+#![allow(clippy::cast_sign_loss, reason = "ranks and places are 0 at least")]
 
 #[cfg(feature = "stores")]
 #[path = "store/beyond.rs"]

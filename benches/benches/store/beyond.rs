@@ -40,7 +40,7 @@ impl Contender for Ours {
     }
 
     fn after(&mut self, puts: usize) {
-        if puts % CHECKPOINT == 0 {
+        if puts.is_multiple_of(CHECKPOINT) {
             self.0.checkpoint(puts as u64).unwrap();
         }
     }
@@ -58,7 +58,7 @@ impl Contender for Fjall {
     }
 
     fn after(&mut self, puts: usize) {
-        if puts % CHECKPOINT == 0 {
+        if puts.is_multiple_of(CHECKPOINT) {
             self.0.persist(PersistMode::Buffer).unwrap();
         }
     }
