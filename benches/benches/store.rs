@@ -15,6 +15,7 @@ mod handover;
 mod memory;
 #[path = "store/plates.rs"]
 mod plates;
+#[cfg_attr(not(feature = "stores"), allow(dead_code, reason = "for `beyond`"))]
 #[path = "store/zipf.rs"]
 mod zipf;
 
