@@ -18,7 +18,7 @@ pub struct Carried {
     pub task: Option<u32>,
     /// Whether a tuple has failed.
     pub failed: bool,
-    /// The ticks for which its time-out has surely run.
+    /// The ticks for which its time-out has surely run; 0 where nothing expires.
     pub age: Ticks,
     /// The ticks since its init, surely; 0 where nothing depends on it.
     pub since_init: Ticks,
@@ -26,10 +26,9 @@ pub struct Carried {
 
 impl Tracker {
     /// Takes out the roots and orphans that `leaves` picks, in the order of their ids. They get
-    /// no verdict here. O(slots).
-    pub fn extract(&mut self, mut leaves: impl FnMut(RootId) -> bool) -> Vec<Carried> {
-        let mut out = self.records();
-        out.retain(|carried| leaves(carried.root));
+    /// no verdict here. O(slots + k log k) for k that leave.
+    pub fn extract(&mut self, leaves: impl FnMut(RootId) -> bool) -> Vec<Carried> {
+        let out = self.picked(leaves);
         for carried in &out {
             self.forget(carried.root);
         }
@@ -39,7 +38,12 @@ impl Tracker {
     /// What is known of every root and orphan, in the order of their ids. O(n log n).
     #[must_use]
     pub fn records(&self) -> Vec<Carried> {
-        let mut out: Vec<_> = self.table.records().filter_map(|r| self.carried(r)).collect();
+        self.picked(|_| true)
+    }
+
+    fn picked(&self, mut pick: impl FnMut(RootId) -> bool) -> Vec<Carried> {
+        let all = self.table.records().filter_map(|record| self.carried(record));
+        let mut out: Vec<_> = all.filter(|carried| pick(carried.root)).collect();
         out.sort_unstable_by_key(|carried| carried.root);
         out
     }
@@ -77,6 +81,7 @@ impl Tracker {
         let (mut sum, mut failed, mut age, mut since_init) = (sum, failed, age, since_init);
         let mut armed = task;
         if let Some(here) = here {
+            self.stats.updates += 1;
             sum = sum.merge(here.sum);
             failed |= here.failed;
             match (here.task, armed) {

@@ -40,6 +40,14 @@ pub enum Error {
         /// The member that was asked for.
         member: u32,
     },
+    /// An acker hears of every epoch once and in order: bring it the ring and the moves of this
+    /// one.
+    EpochOutOfTurn {
+        /// The epoch of the moves that came.
+        epoch: u64,
+        /// The one that comes next.
+        next: u64,
+    },
     /// A policy of replay must allow at least one attempt.
     NoAttempts,
     /// The weight of the member asks for more than 2²⁴ points.
@@ -66,6 +74,9 @@ impl fmt::Display for Error {
             Self::BadTimeout => f.write_str("a time-out must be at least one tick"),
             Self::MemberExists { member } => {
                 write!(f, "member {member} is on the ring already")
+            }
+            Self::EpochOutOfTurn { epoch, next } => {
+                write!(f, "epoch {epoch} is out of turn: epoch {next} with its own ring is next")
             }
             Self::NoAttempts => f.write_str("a policy of replay needs at least one attempt"),
             Self::TooManyPoints { member, points } => {

@@ -86,8 +86,12 @@ impl Clock {
     /// The ticks since the last moment at which a record of this slot may have started: an age
     /// that it surely has.
     pub(crate) const fn age(&self, slot: usize) -> Ticks {
+        if self.timeout.is_none() {
+            // All records are in the first generation, whenever they started.
+            return 0;
+        }
         let newest = self.now / self.width;
-        let back = (newest + SLOTS as u64 - slot as u64 % SLOTS as u64) % SLOTS as u64;
+        let back = (newest % SLOTS as u64 + SLOTS as u64 - slot as u64) % SLOTS as u64;
         let Some(generation) = newest.checked_sub(back) else { return 0 };
         let last = generation.saturating_mul(self.width).saturating_add(self.width - 1);
         self.now.saturating_sub(last)

@@ -14,8 +14,8 @@
 //! A member that leaves in good order is *drained*: [`Acker::begin`] without it on the ring. One
 //! that has crashed has lost its records; then the rest *fail fast*: [`Acker::crash`] waits for
 //! nothing of it, and tells the arcs ([`Out::Lost`]) whose roots have to fail at their springs.
-//! Parcels and forwarded messages arrive once, in any order, as long as both ends live. What is
-//! on its way to an acker that crashes is lost with it: a root whose ack this was ends by its
+//! Parcels and forwarded messages arrive in any order, as long as both ends live, and messages
+//! once; a parcel that is repeated is dropped. What is on its way to an acker that crashes is lost with it: a root whose ack this was ends by its
 //! time-out, and an init has to be sent again, to the new owner.
 
 use alloc::collections::VecDeque;
@@ -182,26 +182,57 @@ impl<H: RingHash + Clone> Acker<H> {
     }
 
     /// The next epoch: `ring` after the change, and the moves that the change returned. Where
-    /// parcels of the epoch before are awaited, it begins once they have come. O(slots) if an
-    /// arc is lost.
-    pub fn begin(&mut self, ring: Ring<H>, moves: Moves, out: &mut Vec<Out>) {
-        self.queue.push_back(Epoch { ring, moves });
+    /// parcels of the epoch before are awaited, it begins once they have come. O(arcs); if an
+    /// arc is lost O(slots), and for k records on such arcs O(k log k + k log arcs).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::EpochOutOfTurn`] unless it is the one after the last that was heard of, and the
+    /// ring and the moves are of one change. Then nothing has changed.
+    pub fn begin(&mut self, ring: Ring<H>, moves: Moves, out: &mut Vec<Out>) -> Result<(), Error> {
+        self.enqueue(ring, moves)?;
         self.proceed(out);
+        Ok(())
     }
 
     /// As [`begin`](Self::begin), where the change is that the member `dead` has crashed or was
     /// taken off for it: nothing is awaited of it from now on, and what comes is dropped.
     /// It may come back, but as another member: what it once sent may still be on its way.
-    pub fn crash(&mut self, dead: u32, ring: Ring<H>, moves: Moves, out: &mut Vec<Out>) {
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Self::begin).
+    pub fn crash(
+        &mut self,
+        dead: u32,
+        ring: Ring<H>,
+        moves: Moves,
+        out: &mut Vec<Out>,
+    ) -> Result<(), Error> {
+        self.enqueue(ring, moves)?;
         self.dead.push(dead);
         self.early.retain(|parcel| parcel.from != dead);
         self.give_up(out);
-        self.queue.push_back(Epoch { ring, moves });
         self.proceed(out);
+        Ok(())
     }
 
-    /// A parcel has come. Expected O(its records).
+    fn enqueue(&mut self, ring: Ring<H>, moves: Moves) -> Result<(), Error> {
+        let last = self.queue.back().map_or(self.epoch, |epoch| epoch.moves.epoch);
+        let (epoch, next) = (moves.epoch, last.saturating_add(1));
+        if epoch != next || ring.epoch() != next {
+            return Err(Error::EpochOutOfTurn { epoch, next });
+        }
+        self.queue.push_back(Epoch { ring, moves });
+        Ok(())
+    }
+
+    /// A parcel has come. One that is for another acker is sent on, one that was here before or
+    /// that comes from the dead is dropped. Expected O(its records).
     pub fn receive(&mut self, parcel: Parcel, out: &mut Vec<Out>) {
+        if parcel.to != self.id {
+            return out.push(Out::Parcel(parcel));
+        }
         if self.dead.contains(&parcel.from) {
             return;
         }
@@ -233,7 +264,12 @@ impl<H: RingHash + Clone> Acker<H> {
     }
 
     fn open(&mut self, parcel: &Parcel, out: &mut Vec<Out>) {
-        self.awaited.retain(|&from| from != parcel.from);
+        let waits = self.awaited.len();
+        self.awaited.retain(|&from| from != parcel.from || parcel.epoch != self.epoch);
+        if self.awaited.len() == waits {
+            // Each is awaited once: its sums would cancel, its inits be taken for repeats.
+            return;
+        }
         let mut verdicts = Vec::new();
         for carried in &parcel.records {
             let absorbed = self.tracker.absorb(core::slice::from_ref(carried), &mut verdicts);
@@ -284,9 +320,10 @@ impl<H: RingHash + Clone> Acker<H> {
         let heir = |root| moves.at(ring.key(root)).filter(lost).map(|moved| moved.to);
         if moves.arcs.iter().any(|moved| lost(&moved)) {
             for carried in tracker.extract(|root| heir(root).is_some()) {
-                let to = heir(carried.root).flatten();
-                if let Some(parcel) = parcels.iter_mut().find(|parcel| Some(parcel.to) == to) {
-                    parcel.records.push(carried);
+                if let Some(to) = heir(carried.root).flatten()
+                    && let Ok(at) = parcels.binary_search_by_key(&to, |parcel| parcel.to)
+                {
+                    parcels[at].records.push(carried);
                 }
             }
         }

@@ -135,8 +135,8 @@ impl Update {
 /// A source of edge ids: a keyed permutation applied to a counter.
 ///
 /// The ids of one generator are distinct and not zero for 2⁶⁴ − 1 calls. Two generators
-/// with different `(seed, stream)` are different permutations; an id of one equals an id
-/// of the other with a chance of about 2⁻⁶⁴ for each pair.
+/// with different `(seed, stream)` are different permutations, but for a chance of 2⁻⁶⁴; an id
+/// of one equals an id of the other with a chance of about 2⁻⁶⁴ for each pair.
 ///
 /// The paper's example counts 01001, 01010, …; ids in such a relation make the check
 /// value zero too early (section 3.3, figure 3, in another order of arrival). These ids have no

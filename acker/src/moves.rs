@@ -52,13 +52,14 @@ impl Moves {
     /// The number of places that move, up to 2³². O(arcs).
     #[must_use]
     pub fn places(&self) -> u64 {
-        self.arcs.iter().map(|moved| moved.arc.length).sum()
+        self.arcs.iter().fold(0, |places, moved| places.saturating_add(moved.arc.length))
     }
 
     /// The move of a place, if it moves. O(log arcs).
     #[must_use]
     pub fn at(&self, place: u32) -> Option<&Move> {
-        let last = |moved: &Move| moved.arc.start.wrapping_add((moved.arc.length - 1) as u32);
+        let last =
+            |moved: &Move| moved.arc.start.wrapping_add(moved.arc.length as u32).wrapping_sub(1);
         let at = self.arcs.partition_point(|moved| last(moved) < place);
         // Past the last of them only an arc that goes round through zero is left: the first.
         self.arcs.get(at).or(self.arcs.first()).filter(|moved| moved.arc.contains(place))

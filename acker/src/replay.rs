@@ -1,6 +1,7 @@
 //! When a root is sent again, and when it is given up: apart from the tracker, by its verdicts.
 
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeSet;
+use alloc::collections::btree_map::{BTreeMap, Entry};
 use alloc::vec::Vec;
 
 use crate::mixing::scramble;
@@ -104,10 +105,11 @@ impl Replay {
         })
     }
 
-    /// The first attempt at a root; `None` while another is under way. O(log roots).
+    /// The first attempt at a root; `None` while another is under way, or an attempt at another
+    /// root with the same track id, which is no more likely than [`mix`] says. O(log roots).
     pub fn begin(&mut self, spring: u64) -> Option<Attempt> {
         let attempt = Attempt { spring, number: 1 };
-        if !self.springs.insert(spring) {
+        if self.running.contains_key(&attempt.root()) || !self.springs.insert(spring) {
             return None;
         }
         self.running.insert(attempt.root(), attempt);
@@ -140,20 +142,25 @@ impl Replay {
         let wait = backoff.saturating_mul(factor).min(longest);
         let most = u128::from(wait) * u128::from(jitter) / 1_000;
         let chance = scramble(scramble(seed ^ attempt.spring) ^ u64::from(attempt.number));
-        let added = (u128::from(chance) * (most + 1)) >> 64;
+        // chance · (most + 1) / 2⁶⁴, by halves: the product may have more than 128 bits.
+        let (high, low) = ((most + 1) >> 64, u128::from((most + 1) as u64));
+        let added = u128::from(chance) * high + ((u128::from(chance) * low) >> 64);
         wait.saturating_add(u64::try_from(added).unwrap_or(u64::MAX))
     }
 
     /// Appends the attempts that are due by `now`, in the order of their times, and counts them
-    /// as under way. O(log roots) each.
+    /// as under way. One whose track id is taken waits until that attempt has ended. O(log roots)
+    /// each.
     pub fn due(&mut self, now: Ticks, out: &mut Vec<Attempt>) {
-        while let Some(&(at, attempt)) = self.waiting.first() {
-            if at > now {
-                return;
+        let Self { waiting, running, .. } = self;
+        let last = Attempt { spring: u64::MAX, number: u32::MAX };
+        let ready: Vec<_> = waiting.range(..=(now, last)).copied().collect();
+        for (at, attempt) in ready {
+            if let Entry::Vacant(vacant) = running.entry(attempt.root()) {
+                vacant.insert(attempt);
+                waiting.remove(&(at, attempt));
+                out.push(attempt);
             }
-            self.waiting.pop_first();
-            self.running.insert(attempt.root(), attempt);
-            out.push(attempt);
         }
     }
 

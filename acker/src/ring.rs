@@ -101,7 +101,8 @@ impl Ring {
     /// A ring of the members `0..n`, with `points` virtual points each.
     ///
     /// The same ring as by adding them one by one, in O(P log P) for P = n · points; 16
-    /// bytes for each point.
+    /// bytes for each point, however many they are: the bound of [`add`](Ring::add) does not hold
+    /// here.
     #[must_use]
     pub fn with_members(n: u32, points: u32) -> Self {
         let mut ring = Self::new(points);
@@ -169,21 +170,21 @@ impl<H: RingHash> Ring<H> {
     }
 
     /// How far the shares are from those that the weights ask for: the square of their
-    /// coefficient of variation over the running members, and what theory predicts of it for
+    /// coefficient of variation over the running members of some weight, and what theory predicts of it for
     /// equal weights, (A − 1)/(A·N + 1) for A members of N points. Choose more points where
     /// it is too large. O(P log members).
     #[must_use]
     pub fn imbalance(&self) -> Imbalance {
-        let running = |member: &&Member| member.active == Active::Running;
-        let weights: u64 = self.members.iter().filter(running).map(|m| u64::from(m.weight)).sum();
-        let count = self.members.iter().filter(running).count() as f64;
+        let owns = |member: &&Member| member.active == Active::Running && member.weight > 0;
+        let weights: u64 = self.members.iter().filter(owns).map(|m| u64::from(m.weight)).sum();
+        let count = self.members.iter().filter(owns).count() as f64;
         if weights == 0 || self.points.is_empty() {
             return Imbalance { peak: 0.0, squared_variation: 0.0, predicted: 0.0 };
         }
         let mut peak = 0.0f64;
         let mut sum = 0.0;
         for (member, (_, share)) in self.members.iter().zip(self.shares()) {
-            if member.active == Active::Running && member.weight > 0 {
+            if owns(&member) {
                 let due = f64::from(member.weight) / weights as f64;
                 let ratio = share as f64 / 4_294_967_296.0 / due;
                 peak = peak.max(ratio);

@@ -5,7 +5,7 @@
 pub struct Stats {
     /// Inits accepted.
     pub inits: u64,
-    /// Sums added to check values: inits accepted, and acks.
+    /// Sums added to check values: inits accepted, acks, and what was absorbed of known roots.
     pub updates: u64,
     /// Roots that were done.
     pub done: u64,

@@ -48,7 +48,7 @@ pub struct Tracker {
     expiring: [usize; SLOTS],
     /// Armed records by generation of their init, where time-outs follow progress.
     capped: [usize; SLOTS],
-    stats: Stats,
+    pub(crate) stats: Stats,
 }
 
 impl Tracker {

@@ -1,14 +1,17 @@
 //! Checks the log of a run with exact sets of ids, sharing no code with the tracker.
 //!
 //! Write down every message that a tracker accepts, in the order in which it does, every
-//! verdict at the moment it is handed out, and every time that it is told, before the verdicts
-//! that come of it. [`verify`] then replays the log: it keeps all ids of all trees, in memory
-//! that the tracker exists to avoid.
+//! verdict at the moment it is handed out (so those of a batch stand after its messages), and
+//! every time that it is told, before the verdicts that come of it. [`verify`] then replays the
+//! log: it keeps all ids of all trees, in memory that the tracker exists to avoid.
+
+mod tree;
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::fmt;
 
+use self::tree::{Known, Limit, Tree};
 use crate::{EdgeId, Outcome, RootId, Ticks, Timeout, Verdict};
 
 /// One line of the log.
@@ -115,6 +118,16 @@ pub enum Violation {
         /// The ticks since its time-out started.
         age: Ticks,
     },
+    /// A root timed out whose tree was complete, or had failed.
+    TimedOutAfterEnd {
+        /// The root in question.
+        root: RootId,
+    },
+    /// Time went on, and a root whose tree was complete, or had failed, had no verdict.
+    EndedTooLate {
+        /// The smallest such root.
+        root: RootId,
+    },
     /// A root is still pending after its time.
     TimedOutTooLate {
         /// The root that has waited longest.
@@ -147,6 +160,12 @@ impl fmt::Display for Violation {
             Self::FailedWithoutFail { root } => write!(f, "root {root} failed without a failure"),
             Self::TimedOutTooEarly { root, age } => {
                 write!(f, "root {root} timed out after {age} ticks, before its time")
+            }
+            Self::TimedOutAfterEnd { root } => {
+                write!(f, "root {root} timed out though its tree had come to an end")
+            }
+            Self::EndedTooLate { root } => {
+                write!(f, "root {root} had no verdict when time went on after its end")
             }
             Self::TimedOutTooLate { root, age } => {
                 write!(f, "root {root} is pending after {age} ticks, past its time")
@@ -211,72 +230,6 @@ impl From<Vec<Event>> for Ledger {
     }
 }
 
-/// One tree, id by id.
-#[derive(Default)]
-struct Tree {
-    task: Option<u32>,
-    produced: BTreeSet<EdgeId>,
-    consumed: BTreeSet<EdgeId>,
-    failed: bool,
-    ended: bool,
-    born: Ticks,
-    /// When its time-out last started.
-    started: Ticks,
-}
-
-impl Tree {
-    const fn is_pending(&self) -> bool {
-        self.task.is_some() && !self.ended
-    }
-
-    fn produce(&mut self, root: RootId, ids: &[EdgeId]) -> Result<(), Violation> {
-        match ids.iter().find(|&&id| !self.produced.insert(id)) {
-            Some(&id) => Err(Violation::ProducedTwice { root, id }),
-            None => Ok(()),
-        }
-    }
-
-    fn consume(&mut self, root: RootId, ids: &[EdgeId]) -> Result<(), Violation> {
-        match ids.iter().find(|&&id| !self.consumed.insert(id)) {
-            Some(&id) => Err(Violation::ConsumedTwice { root, id }),
-            None => Ok(()),
-        }
-    }
-
-    fn end(&mut self, Verdict { root, task, outcome }: Verdict) -> Result<(), Violation> {
-        let Some(announced_by) = self.task else {
-            return Err(Violation::VerdictBeforeInit { root });
-        };
-        if core::mem::replace(&mut self.ended, true) {
-            return Err(Violation::VerdictTwice { root });
-        }
-        if task != announced_by {
-            return Err(Violation::WrongTask { root, task });
-        }
-        let open = self.produced.symmetric_difference(&self.consumed).next();
-        match (outcome, open) {
-            (Outcome::Done, Some(&open)) => Err(Violation::DoneTooEarly { root, open }),
-            (Outcome::Done, None) if self.failed => Err(Violation::DoneAfterFail { root }),
-            (Outcome::Failed, _) if !self.failed => Err(Violation::FailedWithoutFail { root }),
-            _ => Ok(()),
-        }
-    }
-}
-
-/// One time-out: an age that must be reached, and one that must not be outlived.
-#[derive(Clone, Copy)]
-struct Limit {
-    least: Ticks,
-    most: Ticks,
-}
-
-impl Limit {
-    fn new(timeout: Ticks, generations: u8) -> Self {
-        let width = (timeout.max(1) - 1).div_ceil(u64::from(generations.max(2)) - 1).max(1);
-        Self { least: timeout, most: timeout.saturating_add(width - 1) }
-    }
-}
-
 /// The log as far as it has been read.
 #[derive(Default)]
 struct Replay {
@@ -285,34 +238,72 @@ struct Replay {
     /// Since the last restart, and since the init.
     idle: Option<Limit>,
     cap: Option<Limit>,
+    /// Since the first message of a root without an init.
+    orphans: Option<Limit>,
     acks_restart: bool,
     /// Pending roots by when their time-outs started, and by their inits.
     by_start: BTreeSet<(Ticks, RootId)>,
     by_birth: BTreeSet<(Ticks, RootId)>,
+    /// Roots that must have their verdicts before time goes on.
+    due: BTreeSet<RootId>,
     timed: bool,
 }
 
 impl Replay {
     fn new(limits: Option<(Timeout, u8)>) -> Self {
-        let Some((timeout, generations)) = limits else { return Self::default() };
-        let limit = |ticks| Some(Limit::new(ticks, generations));
-        let (idle, cap) = match timeout {
-            Timeout::Never | Timeout::OrphansAfter(_) => (None, None),
-            Timeout::After(ticks) => (limit(ticks), None),
-            Timeout::Progress { idle, cap } => (limit(idle), limit(cap)),
+        let Some((timeout, generations)) = limits else {
+            // Orphans may be forgotten whenever time goes on.
+            let orphans = Some(Limit { least: 1, most: None });
+            return Self { orphans, ..Self::default() };
         };
-        Self { idle, cap, acks_restart: cap.is_some(), timed: true, ..Self::default() }
+        let limit = |ticks| Some(Limit::new(ticks, generations));
+        let (idle, cap, orphans) = match timeout {
+            Timeout::Never => (None, None, None),
+            Timeout::OrphansAfter(ticks) => (None, None, limit(ticks)),
+            Timeout::After(ticks) => (limit(ticks), None, limit(ticks)),
+            Timeout::Progress { idle, cap } => (limit(idle), limit(cap), limit(idle)),
+        };
+        Self { idle, cap, orphans, acks_restart: cap.is_some(), timed: true, ..Self::default() }
+    }
+
+    /// The tree to which a message belongs.
+    fn tree(&mut self, root: RootId) -> &mut Tree {
+        let tree = self.trees.entry(root).or_default();
+        if tree.task.is_none() {
+            tree.forget(self.now, self.orphans);
+        }
+        tree
+    }
+
+    /// A message has been added to its tree.
+    fn settle(&mut self, root: RootId) {
+        let now = self.now;
+        let Some(tree) = self.trees.get_mut(&root) else { return };
+        tree.settle(now);
+        if tree.end.is_some() && tree.is_pending() {
+            self.due.insert(root);
+        }
     }
 
     fn init(&mut self, root: RootId, task: u32, produced: &[EdgeId]) -> Result<(), Violation> {
-        let tree = self.trees.entry(root).or_default();
+        let now = self.now;
+        let tree = self.tree(root);
         if tree.task.replace(task).is_some() {
             return Err(Violation::InitTwice { root });
         }
-        (tree.born, tree.started) = (self.now, self.now);
-        self.by_start.insert((self.now, root));
-        self.by_birth.insert((self.now, root));
-        tree.produce(root, produced)
+        (tree.born, tree.started) = (now, now);
+        tree.produce(root, produced)?;
+        self.by_start.insert((now, root));
+        self.by_birth.insert((now, root));
+        Ok(())
+    }
+
+    fn advance(&mut self, now: Ticks) -> Result<(), Violation> {
+        if now <= self.now {
+            return Ok(());
+        }
+        self.now = now;
+        self.due.first().map_or(Ok(()), |&root| Err(Violation::EndedTooLate { root }))
     }
 
     fn restart(&mut self, root: RootId) {
@@ -327,6 +318,7 @@ impl Replay {
         let root = verdict.root;
         let tree = self.trees.entry(root).or_default();
         tree.end(verdict)?;
+        self.due.remove(&root);
         self.by_start.remove(&(tree.started, root));
         self.by_birth.remove(&(tree.born, root));
         let (age, since_init) = (self.now - tree.started, self.now - tree.born);
@@ -343,7 +335,7 @@ impl Replay {
         let late = |limit: Option<Limit>, roots: &BTreeSet<(Ticks, RootId)>| {
             let (&(start, root), limit) = (roots.first()?, limit?);
             let age = self.now - start;
-            (age >= limit.most).then_some(Violation::TimedOutTooLate { root, age })
+            limit.is_over(age).then_some(Violation::TimedOutTooLate { root, age })
         };
         match late(self.idle, &self.by_start).or(late(self.cap, &self.by_birth)) {
             Some(violation) => Err(violation),
@@ -355,9 +347,10 @@ impl Replay {
 /// Replays a finished run and checks every verdict.
 ///
 /// The rules: a root is announced once and ends once, at its own task; it is done only
-/// when every id announced has been consumed and no tuple has failed (paper section 2, "one
-/// complete processing"); it fails only if a tuple has; every id is produced once and consumed
-/// once in its tree. Messages after the verdict and messages whose init never came are legal.
+/// when every id announced has been consumed and no tuple has failed before (paper section 2, "one
+/// complete processing"); it fails only if a tuple has; it does either before time goes on; every
+/// id is produced once and consumed once in its tree. Messages after the end and messages whose
+/// init never came are legal, and what came before an init may be forgotten after one time-out.
 /// With time-outs of `T` ticks and generations of `L`, a root times out at an age of `T` at the
 /// least, and none is pending at an age of `T + L − 1` once the verdicts of that moment have
 /// been told. O(ids · log ids) time, O(ids) space.
@@ -372,18 +365,25 @@ pub fn verify(ledger: &Ledger) -> Result<(), Violation> {
             replay.nobody_is_late()?;
         }
         match event {
-            Event::Init { root, task, produced } => replay.init(*root, *task, produced)?,
+            Event::Init { root, task, produced } => {
+                replay.init(*root, *task, produced)?;
+                replay.settle(*root);
+            }
             Event::Ack { root, consumed, produced } => {
-                let tree = replay.trees.entry(*root).or_default();
+                let tree = replay.tree(*root);
                 tree.consume(*root, consumed)?;
                 tree.produce(*root, produced)?;
+                replay.settle(*root);
                 if replay.acks_restart {
                     replay.restart(*root);
                 }
             }
-            Event::Fail { root } => replay.trees.entry(*root).or_default().failed = true,
+            Event::Fail { root } => {
+                replay.tree(*root).failed = Known::Yes;
+                replay.settle(*root);
+            }
             Event::Touch { root } => replay.restart(*root),
-            Event::Advance { now } => replay.now = replay.now.max(*now),
+            Event::Advance { now } => replay.advance(*now)?,
             Event::Verdict(verdict) => replay.end(*verdict)?,
         }
     }

@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use acker::{
-    Active, Arc, Error, IdGen, Imbalance, Moves, OaatLtr, PaperHash, Ring, RingHash, RootId, Stable,
+    Active, Arc, Error, IdGen, Imbalance, Move, Moves, OaatLtr, PaperHash, Ring, RingHash, RootId,
+    Stable,
 };
 use proptest::prelude::*;
 
@@ -90,6 +91,29 @@ fn b18_points_that_all_tie_leave_the_smallest_member() {
     // The loser's leaving moves nothing.
     assert_eq!(tied.remove(C).unwrap().arcs, []);
     assert_eq!(tied.remove(B).unwrap().at(0).unwrap().to, None);
+}
+
+/// On 256 places 40 members of 16 points tie everywhere, and whatever the order and the way in which
+/// they come, the same one wins.
+#[test]
+fn b19_ties_do_not_depend_on_who_came_first() {
+    let ring = |order: &[u32]| {
+        let mut ring = Ring::with_hasher(16, EightBits);
+        order.iter().for_each(|&member| drop(ring.add(member).unwrap()));
+        ring
+    };
+    let forwards: Vec<_> = (0..40).collect();
+    let backwards: Vec<_> = (0..40).rev().collect();
+    let mixed: Vec<_> = (0..40).map(|member| member * 17 % 40).collect();
+    let mut at_once = Ring::with_hasher(16, EightBits);
+    at_once.change(&[], &mixed.iter().map(|&member| (member, 1)).collect::<Vec<_>>()).unwrap();
+    let first = ring(&forwards);
+    let places: HashSet<_> =
+        (0..40).flat_map(|m| (0..16).map(move |i| EightBits.point(m, i))).collect();
+    assert!(places.len() < 256 && places.len() > 200, "ties of 640 points");
+    for other in [ring(&backwards), ring(&mixed), at_once] {
+        assert_eq!((owners(&other), &other), (owners(&first), &first));
+    }
 }
 
 #[test]
@@ -329,6 +353,40 @@ fn weights_set_the_shares() {
     assert!(ring.imbalance().peak < 1.16);
 }
 
+/// A million points in a row between two of another member's: what moves is told in one pass over
+/// them, where a look ahead from each would take 2³⁹ steps.
+#[test]
+fn a_member_a_million_times_as_heavy_comes_and_goes() {
+    let mut ring = Ring::new(1);
+    ring.add(A).unwrap();
+    let light = ring.clone();
+    let there = ring.add_weighted(B, 1 << 20).unwrap();
+    let share = ring.shares()[1].1;
+    assert_eq!(there.places(), share);
+    assert!(there.arcs.iter().all(|moved| (moved.from, moved.to) == (Some(A), Some(B))));
+    assert!(
+        there
+            .arcs
+            .is_sorted_by_key(|moved| moved.arc.start.wrapping_add(moved.arc.length as u32 - 1))
+    );
+    let back = ring.set_active(B, Active::Crashed).unwrap();
+    assert_eq!((back.places(), back.arcs.len()), (share, there.arcs.len()));
+    assert!(back.arcs.iter().all(|moved| (moved.from, moved.to) == (Some(B), Some(A))));
+    assert_eq!(ring.shares(), [(A, 1 << 32), (B, 0)]);
+    ring.remove(B).unwrap();
+    assert_eq!(ring, light);
+}
+
+/// Moves may come from elsewhere, with arcs that no ring would name.
+#[test]
+fn an_arc_without_places_or_with_too_many_is_no_panic() {
+    let moved = |start, length| Move { arc: Arc { start, length }, from: None, to: Some(A) };
+    let empty = Moves { epoch: 1, arcs: vec![moved(5, 0), moved(0, 0)] };
+    assert_eq!((empty.places(), empty.at(5), empty.at(0)), (0, None, None));
+    let huge = Moves { epoch: 1, arcs: vec![moved(5, u64::MAX), moved(5, u64::MAX)] };
+    assert_eq!(huge.places(), u64::MAX);
+}
+
 #[test]
 fn too_many_points_are_refused() {
     let mut ring = Ring::new(160);
@@ -349,6 +407,12 @@ fn b31_few_points_show_as_imbalance() {
         assert!((0.2..3.0).contains(&(squared_variation / predicted)), "{points}");
     }
     assert_eq!(Ring::new(160).imbalance().peak.to_bits(), 0);
+    // Members that are to own nothing do not make it look even.
+    let mut idle = Ring::with_members(6, 160);
+    for member in 6..100 {
+        idle.add_weighted(member, 0).unwrap();
+    }
+    assert_eq!(idle.imbalance(), imbalance(160));
 }
 
 /// A batch of adds and one of removes on a large ring are done at once.

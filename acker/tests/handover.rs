@@ -171,6 +171,7 @@ impl World {
             Some(dead) => self.ackers[id].crash(*dead, ring.clone(), moves.clone(), &mut out),
             None => self.ackers[id].begin(ring.clone(), moves.clone(), &mut out),
         }
+        .unwrap();
         self.take(out);
     }
 }
@@ -420,4 +421,47 @@ fn a_parcel_that_is_lost_leaves_a_root_without_a_verdict() {
         world.deliver(0, &dead);
     }
     assert!(world.verdicts.is_empty() && !world.ackers[1].is_settled());
+}
+
+/// A network may repeat itself, or deliver to the wrong door.
+#[test]
+fn a_parcel_that_comes_twice_or_to_another_is_no_harm() {
+    let (ring, rings) = epochs(&[Change::Add(1), Change::Add(2)]);
+    let mut world = World::new(3, &ring, &[], &rings);
+    let mut out = Vec::new();
+    world.ackers[0].deliver(1, tree()[0], &mut out);
+    world.hear(0, &rings[0]);
+    let Some(Mail::Parcel(parcel)) = world.mail.pop() else { unreachable!("an arc is lost") };
+    world.ackers[2].receive(parcel.clone(), &mut out);
+    assert_eq!(out, [Out::Parcel(parcel.clone())]);
+    out.clear();
+
+    // Twice before its epoch, once in it, once after.
+    world.ackers[1].receive(parcel.clone(), &mut out);
+    world.ackers[1].receive(parcel.clone(), &mut out);
+    world.hear(1, &rings[0]);
+    world.ackers[1].receive(parcel.clone(), &mut out);
+    world.hear(1, &rings[1]);
+    world.ackers[1].receive(parcel, &mut out);
+    assert_eq!((out, world.verdicts.len()), (vec![], 0));
+    assert!(world.ackers[1].is_settled());
+    let records = world.ackers[1].tracker().records();
+    assert_eq!((records.len(), records[0].task, records[0].sum.bits()), (1, Some(7), 3));
+}
+
+#[test]
+fn an_epoch_out_of_turn_is_refused() {
+    let (ring, rings) = epochs(&[Change::Add(1), Change::Drain(1)]);
+    let mut acker = World::new(1, &ring, &[], &rings).ackers.remove(0);
+    let mut out = Vec::new();
+    let refused = |epoch, next| Err(Error::EpochOutOfTurn { epoch, next });
+    let [(first, moves, _), (second, later, _)] = &rings[..] else { unreachable!("two epochs") };
+    assert_eq!(acker.begin(second.clone(), later.clone(), &mut out), refused(3, 2));
+    assert_eq!(acker.crash(1, second.clone(), moves.clone(), &mut out), refused(2, 2));
+    assert_eq!((acker.epoch(), out.len()), (1, 0));
+    assert_eq!(acker.begin(first.clone(), moves.clone(), &mut out), Ok(()));
+    assert_eq!(acker.begin(first.clone(), moves.clone(), &mut out), refused(2, 3));
+    assert_eq!((acker.epoch(), out.len()), (2, 1));
+    let text = Error::EpochOutOfTurn { epoch: 2, next: 3 }.to_string();
+    assert_eq!(text, "epoch 2 is out of turn: epoch 3 with its own ring is next");
 }

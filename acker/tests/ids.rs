@@ -48,6 +48,29 @@ fn b8_a_million_ids_are_distinct_and_in_no_linear_relation() {
     }
 }
 
+/// A generator of 48 bits of state gives itself away: the first half of a word is the top of its
+/// state, so that one of 65,536 states behind it yields the second half.
+#[test]
+fn b8_no_half_of_an_id_follows_from_the_other() {
+    const MASK: u64 = (1 << 48) - 1;
+    let step = |state: u64| state.wrapping_mul(0x5_DEEC_E66D).wrapping_add(11) & MASK;
+    let betrayed = |word: u64| {
+        (0..1 << 16).any(|low| step((word >> 32) << 16 | low) >> 16 == word & 0xffff_ffff)
+    };
+    let mut state = 42;
+    let weak: Vec<u64> = (0..50)
+        .map(|_| {
+            let high = step(state);
+            state = step(high);
+            (high >> 16) << 32 | state >> 16
+        })
+        .collect();
+    assert!(weak.into_iter().all(betrayed));
+    // By chance one in 65,536.
+    let ours = take(&mut IdGen::from_seed(1, 1), 200);
+    assert!(ours.into_iter().filter(|&word| betrayed(word)).count() <= 1);
+}
+
 #[test]
 fn ids_that_follow_each_other_are_independent_under_xor() {
     for seed in 0..200 {

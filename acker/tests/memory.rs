@@ -155,6 +155,18 @@ fn growing_takes_no_more_than_a_segment_on_top() {
     assert!(BYTES.get().wrapping_sub(before) < 28 * 200_000);
 }
 
+/// A hand-over looks at all records and takes few.
+#[test]
+fn picking_out_no_root_allocates_nothing() {
+    let (mut t, mut next) = (tracker(), roots());
+    for _ in 0..20_000 {
+        assert_eq!(t.init(next(), 0, open()), Ok(Applied::Pending));
+    }
+    let calls = CALLS.get();
+    assert!(t.extract(|_| false).is_empty());
+    assert_eq!((CALLS.get(), t.len()), (calls, 20_000));
+}
+
 #[test]
 fn shrinking_gives_the_memory_back() {
     let (mut t, mut next, mut out) = (tracker(), roots(), Vec::new());

@@ -77,6 +77,71 @@ fn the_end_of_time_is_no_panic() {
     assert_eq!(due(&mut replay, u64::MAX).len(), 1);
 }
 
+#[test]
+fn no_backoff_and_no_jitter_is_too_much() {
+    for jitter in [0, 999, 1_000, 1_001, u16::MAX] {
+        for longest in [0, 1, u64::MAX / 2, u64::MAX] {
+            for spring in 0..200 {
+                let policy = ReplayPolicy { backoff: u64::MAX, longest, jitter, ..POLICY };
+                let replay = Replay::new(policy).unwrap();
+                let wait = replay.backoff(Attempt { spring, number: 2 });
+                let most = u128::from(longest) * (1_000 + u128::from(jitter)) / 1_000;
+                assert!(wait >= longest && u128::from(wait) <= most, "{jitter} {longest}");
+            }
+        }
+    }
+}
+
+/// The spring whose first attempt has the same track id as the second of `spring`: the steps of
+/// `mix` undone, as somebody who chooses springs would.
+fn collision(spring: u64) -> u64 {
+    const CONSTANTS: [u64; 3] =
+        [0x243F_6A88_85A3_08D3, 0xB7E1_5162_8AED_2A6B, 0x9E37_79B9_7F4A_7C15];
+    let [pi, e, phi] = CONSTANTS;
+    // Newton's iteration doubles the right bits of an inverse modulo 2^64.
+    let inverse =
+        |odd: u64| (0..6).fold(odd, |x, _| x.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(x))));
+    let fold = |x: u64, by: u32| x ^ (x >> by);
+    let scramble = |x: u64| {
+        let x = fold(x, 32).wrapping_mul(phi);
+        fold(fold(fold(x, 29).wrapping_mul(e), 31).wrapping_mul(pi), 32)
+    };
+    let unfold = |x: u64, by: u32| x ^ (x >> by) ^ x.checked_shr(2 * by).unwrap_or(0);
+    let undo = |x: u64| {
+        let x = unfold(x, 32).wrapping_mul(inverse(pi));
+        let x = unfold(x, 31).wrapping_mul(inverse(e));
+        unfold(unfold(x, 29).wrapping_mul(inverse(phi)), 32)
+    };
+    undo(scramble(spring ^ pi) ^ scramble(2 ^ e) ^ scramble(1 ^ e)) ^ pi
+}
+
+/// By chance this is one in 2^64; but springs may be chosen.
+#[test]
+fn attempts_that_share_a_track_id_are_not_lost() {
+    let (a, b) = (7, collision(7));
+    let [first, second] = [1, 2].map(|number| Attempt { spring: a, number });
+    let other = Attempt { spring: b, number: 1 };
+    assert_eq!(second.root(), other.root());
+
+    // The other comes while the second attempt is under way.
+    let mut replay = Replay::new(POLICY).unwrap();
+    assert_eq!(replay.begin(a), Some(first));
+    assert!(matches!(replay.on(first.root(), Outcome::Failed, 0), Next::Retry { at: 10, .. }));
+    assert_eq!(due(&mut replay, 10), [second]);
+    assert_eq!((replay.begin(b), replay.len()), (None, 1));
+    assert_eq!(replay.on(second.root(), Outcome::Done, 11), Next::Forget);
+    assert_eq!(replay.begin(b), Some(other));
+
+    // The second attempt falls due while the other is under way.
+    assert_eq!(replay.begin(a), Some(first));
+    assert!(matches!(replay.on(first.root(), Outcome::Failed, 20), Next::Retry { at: 30, .. }));
+    assert_eq!((due(&mut replay, 30), replay.next_due()), (vec![], Some(30)));
+    assert_eq!(replay.on(other.root(), Outcome::Done, 31), Next::Forget);
+    assert_eq!(due(&mut replay, 31), [second]);
+    assert_eq!(replay.on(second.root(), Outcome::Done, 32), Next::Forget);
+    assert!(replay.is_empty());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: std::env::var("PROPTEST_CASES").ok().and_then(|c| c.parse().ok()).unwrap_or(10_000),

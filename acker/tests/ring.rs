@@ -124,7 +124,7 @@ fn shares_agree_with_where_roots_go() {
 }
 
 #[test]
-fn every_one_of_1200_members_owns_something_and_shares_vary_as_predicted() {
+fn b35_every_one_of_1200_members_owns_something_and_shares_vary_as_predicted() {
     for (members, points) in [(6, 160), (100, 160), (1_200, 160), (100, 10)] {
         let ring = Ring::with_members(members, points);
         let mean = 2f64.powi(32) / f64::from(members);
@@ -133,6 +133,28 @@ fn every_one_of_1200_members_owns_something_and_shares_vary_as_predicted() {
         let law = (f64::from(members - 1) / (f64::from(members) * f64::from(points) + 1.0)).sqrt();
         assert!(ring.shares().iter().all(|&(_, share)| share > 0));
         assert!((0.5..1.6).contains(&(cv / law)), "{members} x {points}: {cv} against {law}");
+    }
+}
+
+/// Points that stand behind the end of the array must not double it.
+#[test]
+fn a_point_takes_16_bytes_as_built_and_32_at_most() {
+    let each = |ring: &Ring, points: u32| {
+        // A member takes 12 bytes, in a list that doubles.
+        (ring.heap_bytes() - 24 * ring.len().max(2)) as f64 / f64::from(points)
+    };
+    for members in 6..300 {
+        let built = Ring::with_members(members, 160);
+        assert!(each(&built, 160 * members) < 16.5, "{members}");
+    }
+    let mut ring = Ring::new(160);
+    for member in 0..300 {
+        ring.add(member).unwrap();
+        assert!(each(&ring, 160 * (member + 1)) < 18.0, "{member}");
+    }
+    for member in 0..200 {
+        ring.remove(member).unwrap();
+        assert!(each(&ring, 160 * (299 - member)) < 33.0, "{member}");
     }
 }
 

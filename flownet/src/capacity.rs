@@ -74,6 +74,13 @@ pub(crate) fn parts(x: f64) -> (u64, i32) {
     if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) }
 }
 
+/// A capacity as a float, rounded to nearest.
+pub(crate) fn to_f64<C: Capacity>(capacity: C) -> f64 {
+    let (m, e) = capacity.dyadic();
+    // No capacity is larger than the largest float.
+    f64::from_grid(u128::from(m), e).unwrap_or(f64::MAX)
+}
+
 /// `2^k` for `-1074 ≤ k ≤ 1023`.
 fn power(k: i32) -> f64 {
     debug_assert!((-1074..=1023).contains(&k));

@@ -131,7 +131,7 @@ impl<H: RingHash> Ring<H> {
         let new = self.points_of(member);
         self.points.insert(&new);
         self.epoch += 1;
-        let arcs = self.exchanged(&new, member.id);
+        let arcs = self.exchanged(&new, member.id).into_iter();
         Moves {
             epoch: self.epoch,
             arcs: arcs.map(|(arc, other)| moved(arc, other, Some(member.id))).collect(),
@@ -141,31 +141,36 @@ impl<H: RingHash> Ring<H> {
     /// Takes out the points of a member.
     fn leave(&mut self, member: Member) -> Moves {
         let old = self.points_of(member);
-        let arcs = self.exchanged(&old, member.id);
+        let arcs = self.exchanged(&old, member.id).into_iter();
         let arcs = arcs.map(|(arc, other)| moved(arc, Some(member.id), other)).collect();
         self.points.remove(&old);
         self.epoch += 1;
         Moves { epoch: self.epoch, arcs }
     }
 
-    /// The arcs that `member` has by its points, which are on the ring, each with who would
-    /// have it otherwise.
-    fn exchanged<'a>(
-        &'a self,
-        points: &'a [Point],
-        member: u32,
-    ) -> impl Iterator<Item = (Arc, Option<u32>)> + 'a {
+    /// The arcs that `member` has by its points, which are in order and on the ring, each with who
+    /// would have it otherwise.
+    fn exchanged(&self, points: &[Point], member: u32) -> Vec<(Arc, Option<u32>)> {
+        let other = |point: &&Point| point.member != member;
         let alone = points.len() == self.points.len();
-        points.iter().filter_map(move |point| {
+        let after_all = points.last().filter(|_| !alone);
+        let mut heir = after_all
+            .and_then(|last| self.points.clockwise(last.hash).find(other))
+            .map(|point| point.member);
+        let mut arcs = Vec::with_capacity(points.len());
+        // From the last to the first, so that where the next point is the member's own, too, its
+        // heir is known: a heavy member has long runs of them.
+        for point in points.iter().rev() {
+            let next = self.points.clockwise(point.hash).find(|next| *next != point);
+            heir = next.filter(other).map_or(heir, |next| Some(next.member));
             // Of several at one place the first has the arc; another member may be before it.
-            if self.points.at(point.hash)?.member != member {
-                return None;
+            let owner = self.points.at(point.hash).map(|owner| owner.member);
+            if let (true, Some(before)) = (owner == Some(member), self.points.before(point.hash)) {
+                arcs.push((Arc::after(before.hash, point.hash), heir));
             }
-            let before = self.points.before(point.hash)?;
-            let mut ahead = self.points.clockwise(point.hash);
-            let heir = if alone { None } else { ahead.find(|other| other.member != member) };
-            Some((Arc::after(before.hash, point.hash), heir.map(|heir| heir.member)))
-        })
+        }
+        arcs.reverse();
+        arcs
     }
 }
 

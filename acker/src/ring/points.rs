@@ -43,7 +43,7 @@ impl Points {
         let mut spread = Points { slots: Vec::with_capacity(size), size, len: points.len() };
         for &point in points {
             let at = spread.home(point.hash).max(spread.slots.len());
-            spread.slots.resize(at + 1, point);
+            spread.resize(at + 1, point);
         }
         spread
     }
@@ -119,6 +119,14 @@ impl Points {
         after.iter().chain(before)
     }
 
+    /// More slots, in the end a few beyond the size; the array must not double for those.
+    fn resize(&mut self, slots: usize, point: Point) {
+        if slots > self.slots.capacity() {
+            self.slots.reserve_exact(slots + STEPS - self.slots.len());
+        }
+        self.slots.resize(slots, point);
+    }
+
     /// Puts points in that are not there. Expected O(1) each; now and then all are spread anew.
     pub(super) fn insert(&mut self, points: &[Point]) {
         if 3 * (self.len + points.len()) > 2 * self.size {
@@ -132,14 +140,14 @@ impl Points {
             let home = self.home(point.hash);
             if at == self.slots.len() {
                 // The last one of all, with gaps before it.
-                self.slots.resize(at.max(home) + 1, point);
+                self.resize(at.max(home) + 1, point);
                 continue;
             }
             // What stands here moves on by one, up to the next gap.
             let moves = self.slots[at..].windows(2).take_while(|pair| pair[0] != pair[1]).count();
             let gap = at + moves;
             if gap + 1 == self.slots.len() {
-                self.slots.push(self.slots[gap]);
+                self.resize(gap + 2, self.slots[gap]);
             }
             self.slots.copy_within(at..gap, at + 1);
             self.slots[at] = point;
@@ -152,7 +160,9 @@ impl Points {
 
     /// Takes points out that are there. Expected O(1) each; now and then all are spread anew.
     pub(super) fn remove(&mut self, points: &[Point]) {
-        for &point in points {
+        // From the last on: what a point leaves goes to the next, which would else be looked over
+        // once for each that goes before it.
+        for &point in points.iter().rev() {
             let at = self.find(point);
             let first = at - self.slots[..at].iter().rev().take_while(|s| **s == point).count();
             let end = at + self.slots[at..].iter().take_while(|slot| **slot == point).count();

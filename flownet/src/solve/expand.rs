@@ -20,8 +20,10 @@ pub(crate) struct Link<C> {
 /// The expanded network. Its links are numbered: first the arcs, then split nodes, sources, sinks
 /// and the rate; [`Expanded::source_links`] and so on say where each kind begins.
 #[derive(Clone, Debug)]
-pub(crate) struct Expanded<'a, C> {
-    pub(crate) net: &'a Network<C>,
+pub(crate) struct Expanded<C> {
+    /// How many arcs, and sources, the network has.
+    arcs: usize,
+    sources: usize,
     units: Option<Units>,
     /// The nodes that are split, in order. The other half of the k-th is `node_count() + k`.
     split: Vec<(NodeId, C)>,
@@ -38,8 +40,19 @@ pub(crate) struct Expanded<'a, C> {
     pub(crate) links: Vec<Link<C>>,
 }
 
-impl<'a, C: Capacity> Expanded<'a, C> {
-    pub(crate) fn new(net: &'a Network<C>, rate: Option<C>) -> Result<Self, Error<C>> {
+impl<C: Capacity> Expanded<C> {
+    /// With only those nodes and links beside the network's own that there must be.
+    pub(crate) fn new(net: &Network<C>, rate: Option<C>) -> Result<Self, Error<C>> {
+        Self::build(net, rate, false)
+    }
+
+    /// With links for all bounds and the rate, whether they limit anything or not, so that each can
+    /// be changed later.
+    pub(crate) fn flexible(net: &Network<C>, rate: Option<C>) -> Result<Self, Error<C>> {
+        Self::build(net, rate, true)
+    }
+
+    fn build(net: &Network<C>, rate: Option<C>, flexible: bool) -> Result<Self, Error<C>> {
         let first_source = net.sources().next().ok_or(Error::NoSource)?;
         let first_sink = net.sinks().next().ok_or(Error::NoSink)?;
         if let Some(value) = rate.filter(|rate| !rate.is_valid()) {
@@ -72,27 +85,59 @@ impl<'a, C: Capacity> Expanded<'a, C> {
             nodes += 1;
             nodes - 1
         };
-        let lone = |count: usize, bound| count == 1 && bound == Limit::Unbounded;
+        let lone = |count: usize, bound| count == 1 && bound == Limit::Unbounded && !flexible;
         let hub = (rate.is_some() || !lone(net.sources().len(), first_source.1)).then(&mut fresh);
         let own_sink = !lone(net.sinks().len(), first_sink.1);
         let sent_from = |node: NodeId| sender.get(node.index()).copied().unwrap_or(node.0);
-        let source = match (rate, hub) {
-            (Some(_), _) => fresh(),
-            (None, Some(hub)) => hub,
-            (None, None) => first_source.0.0,
+        let source = match hub {
+            Some(_) if flexible || rate.is_some() => fresh(),
+            Some(hub) => hub,
+            None => first_source.0.0,
         };
         let sink = if own_sink { fresh() } else { sent_from(first_sink.0) };
         let nodes = nodes as usize;
         let links = Vec::with_capacity(links);
-        let mut net =
-            Expanded { net, units, split, sender, nodes, source, sink, hub, own_sink, rate, links };
-        net.fill()?;
-        Ok(net)
+        let (arcs, sources) = (net.arc_count(), net.sources().len());
+        let mut expanded = Expanded {
+            arcs,
+            sources,
+            units,
+            split,
+            sender,
+            nodes,
+            source,
+            sink,
+            hub,
+            own_sink,
+            rate,
+            links,
+        };
+        expanded.fill(net)?;
+        Ok(expanded)
+    }
+
+    /// The number of the link of a node's capacity, if the node is split.
+    pub(crate) fn node_link(&self, node: NodeId) -> Option<usize> {
+        let place = self.split.binary_search_by_key(&node, |&(node, _)| node).ok()?;
+        Some(self.arcs + place)
+    }
+
+    /// The number of the rate's link, in a flexible network.
+    pub(crate) fn rate_link(&self, net: &Network<C>) -> usize {
+        self.sink_links() + if self.own_sink { net.sinks().len() } else { 0 }
+    }
+
+    pub(crate) fn units(&self) -> Option<&[f64]> {
+        self.units.as_ref().map(|units| units.nodes.as_slice())
+    }
+
+    pub(crate) fn has_units(&self) -> bool {
+        self.units.is_some()
     }
 
     /// The number of the first source's link; there are none if [`Self::has_source_links`] says so.
     pub(crate) fn source_links(&self) -> usize {
-        self.net.arc_count() + self.split.len()
+        self.arcs + self.split.len()
     }
 
     pub(crate) fn has_source_links(&self) -> bool {
@@ -104,7 +149,7 @@ impl<'a, C: Capacity> Expanded<'a, C> {
     }
 
     pub(crate) fn sink_links(&self) -> usize {
-        self.source_links() + if self.hub.is_some() { self.net.sources().len() } else { 0 }
+        self.source_links() + if self.hub.is_some() { self.sources } else { 0 }
     }
 
     /// The node where the bounds of the sources begin, if they are links.
@@ -117,23 +162,17 @@ impl<'a, C: Capacity> Expanded<'a, C> {
         self.sender.get(node.index()).copied().unwrap_or(node.0)
     }
 
-    pub(crate) fn into_units(self) -> Option<Vec<f64>> {
-        self.units.map(|units| units.nodes)
-    }
-
-    fn fill(&mut self) -> Result<(), Error<C>> {
+    fn fill(&mut self, net: &Network<C>) -> Result<(), Error<C>> {
         let mut links = core::mem::take(&mut self.links);
         match &self.units {
-            None => links.extend(self.net.arcs().map(|arc| Link {
+            None => links.extend(net.arcs().map(|arc| Link {
                 from: self.tail(&arc),
                 to: arc.to.0,
                 limit: arc.capacity,
             })),
             Some(units) => {
-                for (id, arc) in (0..).map(ArcId).zip(self.net.arcs()) {
-                    let (from, to) = (units.nodes[arc.from.index()], units.nodes[arc.to.index()]);
-                    let passing = if to == 0.0 { 0.0 } else { from * self.net.gain(arc.from) };
-                    let limit = scaled(arc.capacity, passing, Place::Arc(id))?;
+                for (id, arc) in (0..).map(ArcId).zip(net.arcs()) {
+                    let limit = scaled(arc.capacity, passing(net, units, &arc), Place::Arc(id))?;
                     links.push(Link { from: self.tail(&arc), to: arc.to.0, limit });
                 }
             }
@@ -143,19 +182,20 @@ impl<'a, C: Capacity> Expanded<'a, C> {
             links.push(Link { from: node.0, to: self.sender(node), limit });
         }
         if let Some(hub) = self.hub {
-            for (node, bound) in self.net.sources() {
-                let limit = self.at_node(node, bound, Place::Source(node))?;
+            for (node, bound) in net.sources() {
+                let limit = self.at_terminal(node, bound, Place::Source(node), net)?;
                 links.push(Link { from: hub, to: node.0, limit });
             }
         }
         if self.own_sink {
-            for (node, bound) in self.net.sinks() {
-                let limit = self.at_node(node, bound, Place::Sink(node))?;
+            for (node, bound) in net.sinks() {
+                let limit = self.at_terminal(node, bound, Place::Sink(node), net)?;
                 links.push(Link { from: self.sender(node), to: self.sink, limit });
             }
         }
-        if let Some((rate, hub)) = self.rate.zip(self.hub) {
-            links.push(Link { from: self.source, to: hub, limit: Limit::Finite(rate) });
+        if let Some(hub) = self.hub.filter(|&hub| hub != self.source) {
+            let limit = self.rate.map_or(Limit::Unbounded, Limit::Finite);
+            links.push(Link { from: self.source, to: hub, limit });
         }
         self.links = links;
         Ok(())
@@ -167,10 +207,54 @@ impl<'a, C: Capacity> Expanded<'a, C> {
         if arc.from == arc.to { arc.to.0 } else { self.sender(arc.from) }
     }
 
-    fn at_node(&self, node: NodeId, limit: Limit<C>, at: Place) -> Result<Limit<C>, Error<C>> {
+    /// The capacity of an arc in source-equivalent units.
+    pub(crate) fn of_arc(
+        &self,
+        net: &Network<C>,
+        id: ArcId,
+        arc: &Arc<C>,
+    ) -> Result<Limit<C>, Error<C>> {
+        match &self.units {
+            Some(units) => scaled(arc.capacity, passing(net, units, arc), Place::Arc(id)),
+            None => Ok(arc.capacity),
+        }
+    }
+
+    /// The bound of a terminal in source-equivalent units. A lone one without bound is no limit,
+    /// also where no flow can be.
+    pub(crate) fn at_terminal(
+        &self,
+        node: NodeId,
+        bound: Limit<C>,
+        at: Place,
+        net: &Network<C>,
+    ) -> Result<Limit<C>, Error<C>> {
+        let alone = match at {
+            Place::Source(_) => self.sources == 1,
+            _ => net.sinks().len() == 1,
+        };
+        if alone && bound == Limit::Unbounded {
+            return Ok(Limit::Unbounded);
+        }
+        self.at_node(node, bound, at)
+    }
+
+    /// A limit at a node in source-equivalent units.
+    pub(crate) fn at_node(
+        &self,
+        node: NodeId,
+        limit: Limit<C>,
+        at: Place,
+    ) -> Result<Limit<C>, Error<C>> {
         match &self.units {
             Some(units) => scaled(limit, units.nodes[node.index()], at),
             None => Ok(limit),
         }
     }
+}
+
+/// The tuples on an arc for each source tuple.
+fn passing<C: Capacity>(net: &Network<C>, units: &Units, arc: &Arc<C>) -> f64 {
+    let (from, to) = (units.nodes[arc.from.index()], units.nodes[arc.to.index()]);
+    if to == 0.0 { 0.0 } else { from * net.gain(arc.from) }
 }

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::expand::{Expanded, Link};
 use super::residual::Residual;
-use crate::{ArcId, Capacity, Error, Limit, NodeId};
+use crate::{ArcId, Capacity, Error, Limit, Network, NodeId};
 
 /// The bits that a number may have.
 const BITS: i32 = 126;
@@ -24,6 +24,8 @@ pub(crate) struct Grid {
     cap: u128,
     /// What the source could send at most.
     pub(crate) total: u128,
+    /// Whether every limit is a whole number of steps, or cut down where it does not matter.
+    pub(crate) exact: bool,
 }
 
 /// What the limits of a group of links add up to: less than `2^top`.
@@ -81,7 +83,7 @@ fn log2(n: u64) -> i32 {
 }
 
 impl Grid {
-    pub(crate) fn new<C: Capacity>(net: &Expanded<'_, C>) -> Result<Self, Error<C>> {
+    pub(crate) fn new<C: Capacity>(user: &Network<C>, net: &Expanded<C>) -> Result<Self, Error<C>> {
         let [mut out, mut into, mut all] = [Sum::NOTHING; 3];
         for &Link { from, to, limit } in &net.links {
             if from != to {
@@ -96,7 +98,7 @@ impl Grid {
         }
         if out.unbounded
             && into.unbounded
-            && let Some(error) = unbounded_path(net)
+            && let Some(error) = unbounded_path(user, net)
         {
             return Err(error);
         }
@@ -115,8 +117,10 @@ impl Grid {
             k = k.max(top + senders - BITS);
         }
 
+        let exact = k <= all.finest;
+
         // The same bounds once more, exactly.
-        let mut grid = Grid { k, cap: 1 << (top - k).clamp(0, BITS), total: 0 };
+        let mut grid = Grid { k, cap: 1 << (top - k).clamp(0, BITS), total: 0, exact };
         let (mut sent, mut taken, mut sum) = (Exact::default(), Exact::default(), Exact::default());
         let mut from_source: Vec<u128> = Vec::new();
         for &Link { from, to, limit } in &net.links {
@@ -139,6 +143,36 @@ impl Grid {
         grid.total = from_source.iter().map(|&whole| whole.min(grid.cap)).sum();
         grid.total = grid.total.max(grid.cap);
         Ok(grid)
+    }
+
+    /// The same with room for changes, for a network whose source has one arc: whole numbers are
+    /// counted in ones, floats in finer steps, and all numbers that the width holds are used before
+    /// a limit is as good as unbounded. What is rounded stays as it is.
+    pub(crate) fn roomy<C: Capacity>(mut self) -> Self {
+        if !self.exact {
+            return self;
+        }
+        let bits = |x: u128| (128 - x.leading_zeros()).cast_signed();
+        // Two bits more, for a value that grows.
+        let need = bits(self.total) + 2;
+        let need = if C::ROUNDED { need } else { need + self.k.max(0) };
+        let width = [32, 64].into_iter().find(|&width| need <= width).unwrap_or(BITS);
+        // No float is finer than 2^-1074.
+        let slack = ((width - need).max(0) / 2).min(self.k + 1074).max(0);
+        let finer = if C::ROUNDED { slack } else { self.k.max(0) };
+        if need <= width {
+            self.k -= finer;
+            self.cap = if width == BITS { 1 << BITS } else { (1 << width) - 1 };
+            self.total = self.cap;
+        }
+        self
+    }
+
+    /// Whether a limit is a whole number of steps, or as good as unbounded.
+    pub(crate) fn holds<C: Capacity>(&self, limit: Limit<C>) -> bool {
+        let Limit::Finite(c) = limit else { return true };
+        let (m, e) = c.dyadic();
+        m == 0 || e + m.trailing_zeros().cast_signed() >= self.k || self.whole(limit) == self.cap
     }
 
     /// The largest number of steps that a limit becomes.
@@ -173,7 +207,7 @@ impl Grid {
 }
 
 /// A way from the source to the sink on which nothing is limited.
-fn unbounded_path<C: Capacity>(net: &Expanded<'_, C>) -> Option<Error<C>> {
+fn unbounded_path<C: Capacity>(user: &Network<C>, net: &Expanded<C>) -> Option<Error<C>> {
     let open = |limit| u32::from(limit == Limit::Unbounded);
     let residual = plain(net, open);
     let mut parent = alloc::vec![u32::MAX; net.nodes];
@@ -201,22 +235,18 @@ fn unbounded_path<C: Capacity>(net: &Expanded<'_, C>) -> Option<Error<C>> {
         node = residual.edges[edge.partner()].head;
     }
     path.reverse();
-    Some(describe(net, &residual, &path))
+    Some(describe(user, &residual, &path))
 }
 
 /// The arcs of the user's network on a path of the expanded one.
-fn describe<C: Capacity>(
-    net: &Expanded<'_, C>,
-    residual: &Residual<u32>,
-    path: &[u32],
-) -> Error<C> {
+fn describe<C: Capacity>(user: &Network<C>, residual: &Residual<u32>, path: &[u32]) -> Error<C> {
     let numbers = residual.numbers();
     let arcs: Vec<ArcId> = path
         .iter()
         .map(|&place| ArcId(numbers[place as usize]))
-        .filter(|arc| arc.index() < net.net.arc_count())
+        .filter(|arc| arc.index() < user.arc_count())
         .collect();
-    let ends = |arc: &ArcId| net.net.arc(*arc);
+    let ends = |arc: &ArcId| user.arc(*arc);
     // A way without an arc would need a node that is source and sink, which there is not.
     let source = arcs.first().and_then(ends).map_or(NodeId(0), |arc| arc.from);
     let sink = arcs.last().and_then(ends).map_or(NodeId(0), |arc| arc.to);
@@ -225,7 +255,7 @@ fn describe<C: Capacity>(
 
 /// Some `x` so that no way from the source to the sink has room for `2^x` on all of its links, and
 /// one has room for `2^(x - 1)`; `None` if there is no way at all.
-fn widest_path<C: Capacity>(net: &Expanded<'_, C>) -> Option<i32> {
+fn widest_path<C: Capacity>(net: &Expanded<C>) -> Option<i32> {
     const SHIFT: i32 = 1100;
     const UNBOUNDED: u32 = 4000;
     let residual = plain(net, |limit| match limit {
@@ -267,10 +297,7 @@ fn widest_path<C: Capacity>(net: &Expanded<'_, C>) -> Option<i32> {
 }
 
 /// The links as a network of numbers that stand for the limits.
-fn plain<C: Capacity>(
-    net: &Expanded<'_, C>,
-    number: impl Fn(Limit<C>) -> u32 + Copy,
-) -> Residual<u32> {
+fn plain<C: Capacity>(net: &Expanded<C>, number: impl Fn(Limit<C>) -> u32 + Copy) -> Residual<u32> {
     let links = || net.links.iter().map(move |link| (link.from, link.to, number(link.limit)));
     Residual::new(net.nodes, net.source, net.sink, links)
 }

@@ -35,12 +35,13 @@ pub(crate) enum Machine {
 }
 
 impl<W: Width> Worker<W> {
-    fn new<C: Capacity>(net: &Expanded<'_, C>, grid: &Grid, method: Method) -> Self {
+    fn new<C: Capacity>(net: &Expanded<C>, grid: &Grid, method: Method, zeros: bool) -> Self {
         let links = || {
             let links = net.links.iter();
             links.map(|link| (link.from, link.to, W::narrow(grid.whole(link.limit))))
         };
-        let net = Residual::new(net.nodes, net.source, net.sink, links);
+        let build = if zeros { Residual::with_zeros } else { Residual::new };
+        let net = build(net.nodes, net.source, net.sink, links);
         let nodes = net.nodes();
         let algorithm = match method {
             Method::EdmondsKarp => Algorithm::EdmondsKarp(EdmondsKarp::new(nodes)),
@@ -98,17 +99,19 @@ impl<W: Width> Worker<W> {
 }
 
 impl Machine {
+    /// `zeros` keeps arcs of capacity zero in the residual network.
     pub(crate) fn new<C: Capacity>(
-        net: &Expanded<'_, C>,
+        net: &Expanded<C>,
         grid: &Grid,
         method: Method,
+        zeros: bool,
     ) -> Result<Self, Error<C>> {
         Ok(if grid.total <= u128::from(u32::MAX) {
-            Machine::Narrow(Worker::new(net, grid, method))
+            Machine::Narrow(Worker::new(net, grid, method, zeros))
         } else if grid.total <= u128::from(u64::MAX) {
-            Machine::Middle(Worker::new(net, grid, method))
+            Machine::Middle(Worker::new(net, grid, method, zeros))
         } else {
-            Machine::Wide(Worker::new(net, grid, method))
+            Machine::Wide(Worker::new(net, grid, method, zeros))
         })
     }
 

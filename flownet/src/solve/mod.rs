@@ -1,14 +1,15 @@
 //! The solvers, and what they share.
 
-mod assemble;
+pub(crate) mod assemble;
 mod dinic;
 mod edmonds_karp;
-mod expand;
-mod grid;
-mod machine;
-mod push_relabel;
-mod residual;
-mod restore;
+pub(crate) mod expand;
+pub(crate) mod grid;
+pub(crate) mod machine;
+pub(crate) mod push_relabel;
+pub(crate) mod residual;
+pub(crate) mod restore;
+pub(crate) mod whole;
 
 use self::expand::Expanded;
 use self::grid::Grid;
@@ -117,9 +118,9 @@ impl<'a, C: Capacity> Solver<'a, C> {
     /// As for [`Self::solve`], but for [`Error::Overflow`].
     pub fn start(self) -> Result<Run<'a, C>, Error<C>> {
         let expanded = Expanded::new(self.net, self.rate)?;
-        let grid = Grid::new(&expanded)?;
-        let machine = Machine::new(&expanded, &grid, self.method)?;
-        Ok(Run { expanded, grid, machine, acyclic: self.acyclic, saved: 0 })
+        let grid = Grid::new(self.net, &expanded)?;
+        let machine = Machine::new(&expanded, &grid, self.method, false)?;
+        Ok(Run { net: self.net, expanded, grid, machine, acyclic: self.acyclic, saved: 0 })
     }
 }
 
@@ -155,7 +156,8 @@ pub struct Progress<C> {
 /// [`Run::finish`].
 #[derive(Clone, Debug)]
 pub struct Run<'a, C> {
-    expanded: Expanded<'a, C>,
+    net: &'a Network<C>,
+    expanded: Expanded<C>,
     grid: Grid,
     machine: Machine,
     acyclic: bool,

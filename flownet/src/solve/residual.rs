@@ -90,7 +90,28 @@ impl<W: Width> Residual<W> {
     where
         I: ExactSizeIterator<Item = (u32, u32, W)>,
     {
-        let kept = |&(from, to, cap): &(u32, u32, W)| from != to && cap > W::ZERO;
+        Self::build(nodes, source, sink, arcs, |cap| cap > W::ZERO)
+    }
+
+    /// The same with zeros, which may be raised later.
+    pub(crate) fn with_zeros<I>(nodes: usize, source: u32, sink: u32, arcs: impl Fn() -> I) -> Self
+    where
+        I: ExactSizeIterator<Item = (u32, u32, W)>,
+    {
+        Self::build(nodes, source, sink, arcs, |_| true)
+    }
+
+    fn build<I>(
+        nodes: usize,
+        source: u32,
+        sink: u32,
+        arcs: impl Fn() -> I,
+        room: impl Fn(W) -> bool,
+    ) -> Self
+    where
+        I: ExactSizeIterator<Item = (u32, u32, W)>,
+    {
+        let kept = |&(from, to, cap): &(u32, u32, W)| from != to && room(cap);
         let mut first = vec![0_u32; nodes + 2];
         for (from, to, _) in arcs().filter(kept) {
             first[from as usize + 2] += 1;
@@ -163,6 +184,28 @@ impl<W: Width> Residual<W> {
         }
     }
 
+    /// The place of the arc that was given as number `index`; none for a self loop.
+    #[inline]
+    pub(crate) fn place(&self, index: usize) -> Option<usize> {
+        let place = self.places[index];
+        (place != NONE).then_some(place as usize)
+    }
+
+    /// Takes flow from an arc, which makes no room, and leaves its ends out of balance.
+    pub(crate) fn lose(&mut self, edge: usize, amount: W) {
+        self.edges[edge].back -= amount;
+        let partner = self.edges[edge].partner();
+        self.edges[partner].cap -= amount;
+    }
+
+    /// Changes what can still pass on an arc.
+    #[inline]
+    pub(crate) fn set_room(&mut self, edge: usize, room: W) {
+        self.edges[edge].cap = room;
+        let partner = self.edges[edge].partner();
+        self.edges[partner].back = room;
+    }
+
     /// For each place the number of the arc that it was given as, [`NONE`] for the way back.
     pub(crate) fn numbers(&self) -> Vec<u32> {
         let mut numbers = vec![NONE; self.edges.len()];
@@ -172,6 +215,29 @@ impl<W: Width> Residual<W> {
             }
         }
         numbers
+    }
+
+    /// What leaves the source, less what comes back to it.
+    pub(crate) fn value(&self) -> u128 {
+        let (mut out, mut back) = (0_u128, 0_u128);
+        for edge in &self.edges[self.row(self.source)] {
+            if edge.is_backward() {
+                back += edge.cap.widen();
+            } else {
+                out += edge.back.widen();
+            }
+        }
+        out - back
+    }
+
+    /// The nodes on the source side of the cut nearest the source, and of that nearest the sink, if
+    /// the flow is a maximum.
+    pub(crate) fn sides(&self) -> [Vec<bool>; 2] {
+        let mut far = self.before_sink();
+        for mark in &mut far {
+            *mark = !*mark;
+        }
+        [self.after_source(), far]
     }
 
     /// The nodes that residual arcs lead to from the source.

@@ -6,6 +6,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
 
+pub mod disk;
+pub mod model;
+pub mod readers;
+
 use rtmr::balance::{Band, Cluster, Entry};
 
 /// Cases of a property: `PROPTEST_CASES` scales them, in parts of the 10 000 of a cheap one.
