@@ -194,7 +194,7 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 }
 
 proptest! {
-    #![proptest_config(cases(128))]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn a_plan_has_a_node_for_every_task_and_a_true_certificate(seed in any::<u64>(), steps in 0_u64..3_000_000) {
