@@ -7,6 +7,7 @@ extern crate alloc;
 mod aggregate;
 pub mod aggregates;
 mod change;
+mod clock;
 mod error;
 pub mod kernel;
 mod lattice;

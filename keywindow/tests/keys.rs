@@ -10,7 +10,7 @@ use std::hash::{BuildHasher, Hasher};
 use common::{List, cases, run_on, specs};
 use keywindow::aggregates::{Count, Sum};
 use keywindow::kernel::{Daba, Few, Kernel, Recalculate, TwoStacks};
-use keywindow::{Change, Emit, Error, KeyWindows, Outcome, Tick, WindowSpec};
+use keywindow::{Change, Emit, Error, KeyWindows, Outcome, WindowSpec};
 use proptest::prelude::*;
 
 const UNTIL: i64 = 5_000;
@@ -50,7 +50,7 @@ fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
     })
 }
 
-fn one_by_one<Q: Kernel<List, Tick>, S: BuildHasher>(
+fn one_by_one<Q: Kernel<List>, S: BuildHasher>(
     mut windows: KeyWindows<u8, List, Q, S>,
     rows: &[Row],
 ) -> Told {
@@ -99,9 +99,9 @@ proptest! {
     ) {
         let emit = Emit::ContentChange;
         let right = one_by_one(default(spec, emit), &rows);
-        prop_assert_eq!(&one_by_one(KeyWindows::<_, _, TwoStacks<_>>::with_kernel(List, spec), &rows), &right);
-        prop_assert_eq!(&one_by_one(KeyWindows::<_, _, Few<_, Tick, Daba<_>>>::with_kernel(List, spec), &rows), &right);
-        let bad = KeyWindows::<_, _, Daba<_>, _>::with_kernel_and_hasher(List, spec, Bad(0));
+        prop_assert_eq!(&one_by_one(KeyWindows::<_, _, TwoStacks<_, ()>>::with_kernel(List, spec), &rows), &right);
+        prop_assert_eq!(&one_by_one(KeyWindows::<_, _, Few<_, (), Daba<_, ()>>>::with_kernel(List, spec), &rows), &right);
+        let bad = KeyWindows::<_, _, Daba<_, ()>, _>::with_kernel_and_hasher(List, spec, Bad(0));
         prop_assert_eq!(&one_by_one(bad, &rows), &right);
 
         let (mut windows, mut told) = (default(spec, emit), Vec::new());

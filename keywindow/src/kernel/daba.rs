@@ -1,9 +1,8 @@
 //! De-amortised bankers' aggregator, lite.
 
-use core::hint::black_box;
 use core::mem;
 
-use super::Kernel;
+use super::{Kernel, touch};
 use super::masked::Masked;
 use crate::{Aggregate, Tick};
 
@@ -131,12 +130,12 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for Daba<A::Acc, T> {
 
     #[inline]
     fn touch_oldest(&self) {
-        black_box(self.elements.first().map(|&(tag, _)| tag));
+        touch(self.elements.first().map(|(_, acc)| acc));
     }
 
     #[inline]
     fn touch_newest(&self) {
-        black_box(self.elements.last().map(|&(tag, _)| tag));
+        touch(self.elements.last().map(|(_, acc)| acc));
     }
 
     fn heap_bytes(&self) -> usize {

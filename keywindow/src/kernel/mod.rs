@@ -43,7 +43,18 @@ pub use recalculate::Recalculate;
 pub use subtract::SubtractOnEvict;
 pub use two_stacks::TwoStacks;
 
+use core::hint::black_box;
+use core::mem::needs_drop;
+
 use crate::Aggregate;
+
+/// Reads a partial result, where that is a matter of a line of memory and no more, to have it near.
+#[inline]
+fn touch<Acc: Clone>(acc: Option<&Acc>) {
+    if !needs_drop::<Acc>() && size_of::<Acc>() <= 64 {
+        black_box(acc.cloned());
+    }
+}
 
 /// A queue of partial results that knows the merge of all that it holds, oldest first.
 ///

@@ -1,10 +1,9 @@
 //! Two stacks in one ring.
 
 use alloc::collections::VecDeque;
-use core::hint::black_box;
 use core::mem;
 
-use super::{Kernel, ring};
+use super::{Kernel, ring, touch};
 use crate::{Aggregate, Tick};
 
 /// Two stacks, in the space of one (two-stacks lite): amortised three merges a push, pop and query.
@@ -104,12 +103,12 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for TwoStacks<A::Acc, T> {
 
     #[inline]
     fn touch_oldest(&self) {
-        black_box(self.rest.front().map(|(tag, _)| *tag));
+        touch(self.rest.front().map(|(_, acc)| acc));
     }
 
     #[inline]
     fn touch_newest(&self) {
-        black_box(self.rest.back().map(|(tag, _)| *tag));
+        touch(self.rest.back().map(|(_, acc)| acc));
     }
 
     fn heap_bytes(&self) -> usize {

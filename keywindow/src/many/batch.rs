@@ -3,11 +3,10 @@
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash};
-use core::hint::black_box;
 
 use super::{KeyWindows, NONE};
 use crate::kernel::Kernel;
-use crate::{Aggregate, Change, Error, Tick};
+use crate::{Aggregate, Change, Error};
 
 /// Keys that are looked for at once.
 const CHUNK: usize = 64;
@@ -29,7 +28,7 @@ impl<K, A, Q, S> KeyWindows<K, A, Q, S>
 where
     K: Hash + Eq + Clone,
     A: Aggregate<In: Sized>,
-    Q: Kernel<A, Tick>,
+    Q: Kernel<A>,
     S: BuildHasher,
 {
     /// Pushes rows of key, time and record in the order of their time; those of one time in the
@@ -69,7 +68,7 @@ where
     {
         // Where few slices wait at a time, each will be let in before it is forgotten here.
         let soon = self.waiting.len() < CHUNK;
-        // One short loop for each wait: for the index, then for the keys.
+        // One short loop for each wait: for the index, for the keys, and for their newest slices.
         let mut found = [(0, NONE); CHUNK];
         for ((_, (key, ..)), found) in rows.clone().zip(&mut found) {
             let hash = self.hasher.hash_one(key);
@@ -78,13 +77,15 @@ where
         }
         for ((_, (key, ..)), (hash, id)) in rows.clone().zip(&mut found) {
             match self.keys.get(*id) {
-                Some(live) if live.key == *key => {
-                    if soon {
-                        black_box((live.slices.oldest(), live.slices.len()));
-                        live.slices.touch_newest();
-                    }
-                }
+                Some(live) if live.key == *key => {}
                 _ => *id = self.find(*hash, key).unwrap_or(NONE),
+            }
+        }
+        if soon {
+            for (_, id) in found {
+                if let Some(live) = self.keys.get(id) {
+                    live.slices.touch_newest();
+                }
             }
         }
         for ((row, (key, time, record)), (hash, id)) in rows.zip(found) {
