@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::{Aggregate, Change, Error};
 
 /// Keys that are looked for at once.
-const CHUNK: usize = 64;
+const CHUNK: usize = 128;
 
 /// What became of the records of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,6 +75,7 @@ where
             // Most likely the right one: only seven bits of the hash have been compared.
             *found = (hash, self.index.find(hash, |_| true).copied().unwrap_or(NONE));
         }
+        found.iter().for_each(|&(_, id)| self.touch(id));
         for ((_, (key, ..)), (hash, id)) in rows.clone().zip(&mut found) {
             match self.keys.get(*id) {
                 Some(live) if live.key == *key => {}

@@ -34,7 +34,7 @@ const MOST_KEYS: usize = (TWO_LEAVE / 2) as usize;
 /// Entries of lists for which room is kept where there is no key.
 const ROOM: usize = 64;
 /// Keys that are brought near before the first of them is visited.
-const AHEAD: usize = 32;
+const AHEAD: usize = 64;
 
 /// The sliding windows of many keys, in order of time.
 ///
@@ -336,14 +336,19 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
 
     /// Reads what the next slices to leave will need, so that the waits for memory lie side by side.
     fn bring_near(&mut self) {
+        let mut soon = [NONE; AHEAD];
+        for (near, id) in soon.iter_mut().zip(self.departures.soon()) {
+            *near = id;
+        }
         // One short loop for each wait.
-        for id in self.departures.soon().take(AHEAD) {
-            black_box(self.keys.get(id).is_some());
-        }
-        for id in self.departures.soon().take(AHEAD) {
-            self.touch_oldest(id);
-        }
+        soon.iter().for_each(|&id| self.touch(id));
+        soon.iter().for_each(|&id| self.touch_oldest(id));
         self.near = AHEAD;
+    }
+
+    #[inline]
+    fn touch(&self, id: u32) {
+        black_box(self.keys.get(id).is_some());
     }
 
     #[inline]
@@ -360,9 +365,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         for i in 0..waiting.len() {
             if i % AHEAD == 0 && waiting.len() > 1 {
                 let soon = || waiting.iter().skip(i).take(AHEAD);
-                for soon in soon() {
-                    black_box(self.keys.get(soon.id).is_some());
-                }
+                soon().for_each(|soon| self.touch(soon.id));
                 for soon in soon() {
                     let Some(key) = self.keys.get(soon.id) else { continue };
                     if soon.leaving > 0 {
