@@ -4,7 +4,10 @@ use crate::kernel::Kernel;
 use crate::{Aggregate, Emit};
 
 /// The result of the slices held, `None` for none.
-pub(crate) fn value<A: Aggregate, T: Copy + Default, Q: Kernel<A, T>>(agg: &A, slices: &Q) -> Option<A::Out> {
+pub(crate) fn value<A: Aggregate, T: Copy + Default, Q: Kernel<A, T>>(
+    agg: &A,
+    slices: &Q,
+) -> Option<A::Out> {
     (!slices.is_empty()).then(|| agg.get(&slices.query(agg)))
 }
 

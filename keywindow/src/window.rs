@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 use core::mem;
 
-use crate::kernel::{Kernel, TwoStacks};
 use crate::clock::Clock;
+use crate::kernel::{Kernel, TwoStacks};
 use crate::lattice::NEVER;
 use crate::tick::{turn, value};
 use crate::{Aggregate, Change, Emit, Error, Outcome, Tick, WindowSpec};

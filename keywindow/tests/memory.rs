@@ -60,8 +60,8 @@ fn memory_is_that_of_what_lives() {
                 let stats = windows.stats();
                 assert!((held - stats.heap_bytes as f64).abs() < 4_096.0, "{held} {stats:?}");
                 let allowed = BYTES * stats.slices as f64 + 96.0 * stats.keys as f64;
-                // The wheel's buckets and what is kept for reuse do not grow with keys or slices.
-                worst = worst.max((held - 136_000.0) / allowed);
+                // Chunks and what is kept for reuse do not grow with keys or slices.
+                worst = worst.max((held - 32_000.0) / allowed);
             }
         }
         assert!(worst < 1.0, "{worst} of what is allowed");
@@ -71,7 +71,7 @@ fn memory_is_that_of_what_lives() {
         windows.advance_to(time + 2 * size, |_, _| ());
         assert!(windows.is_empty());
         let left = held() - before;
-        assert!(left < 136_000, "{left} bytes left of {keys} keys");
+        assert!(left < 12_000, "{left} bytes left of {keys} keys");
         drop(windows);
         assert_eq!(held(), before);
     }

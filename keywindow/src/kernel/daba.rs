@@ -2,7 +2,7 @@
 
 use core::mem;
 
-use super::{Kernel, touch};
+use super::Kernel;
 use super::masked::Masked;
 use crate::{Aggregate, Tick};
 
@@ -129,13 +129,13 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for Daba<A::Acc, T> {
     }
 
     #[inline]
-    fn touch_oldest(&self) {
-        touch(self.elements.first().map(|(_, acc)| acc));
+    fn next_popped(&self) -> Option<&A::Acc> {
+        self.elements.first().map(|(_, acc)| acc)
     }
 
     #[inline]
-    fn touch_newest(&self) {
-        touch(self.elements.last().map(|(_, acc)| acc));
+    fn newest(&self) -> Option<&A::Acc> {
+        self.elements.last().map(|(_, acc)| acc)
     }
 
     fn heap_bytes(&self) -> usize {

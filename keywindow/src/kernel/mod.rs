@@ -43,23 +43,12 @@ pub use recalculate::Recalculate;
 pub use subtract::SubtractOnEvict;
 pub use two_stacks::TwoStacks;
 
-use core::hint::black_box;
-use core::mem::needs_drop;
-
 use crate::Aggregate;
-
-/// Reads a partial result, where that is a matter of a line of memory and no more, to have it near.
-#[inline]
-fn touch<Acc: Clone>(acc: Option<&Acc>) {
-    if !needs_drop::<Acc>() && size_of::<Acc>() <= 64 {
-        black_box(acc.cloned());
-    }
-}
 
 /// A queue of partial results that knows the merge of all that it holds, oldest first.
 ///
-/// Each element bears a tag, here the [`Tick`](crate::Tick) at which it leaves; `()` for none. The
-/// aggregate comes with each call, so that a million queues need not hold a million of them; it
+/// Each element bears a tag: the [`Tick`](crate::Tick) at which it leaves in
+/// [`KeyWindow`](crate::KeyWindow), `()` for none in `KeyWindows`. The aggregate comes with each call, so that a million queues need not hold a million of them; it
 /// must be the same, or an equal one, in all calls.
 pub trait Kernel<A: Aggregate, T: Copy + Default = ()> {
     /// An empty queue.
@@ -78,11 +67,15 @@ pub trait Kernel<A: Aggregate, T: Copy + Default = ()> {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Reads what the next `pop` will read, so that a caller with many queues can have their waits
-    /// for memory side by side.
-    fn touch_oldest(&self) {}
-    /// The same for the next `push`.
-    fn touch_newest(&self) {}
+    /// What the next `pop` will read on the heap, so that a caller with many queues can read it for
+    /// all of them beforehand; `None` for nothing.
+    fn next_popped(&self) -> Option<&A::Acc> {
+        None
+    }
+    /// What lies beside the place on the heap of the next `push`; `None` for nothing.
+    fn newest(&self) -> Option<&A::Acc> {
+        None
+    }
     /// Bytes on the heap, without those that the partial results may have there.
     fn heap_bytes(&self) -> usize;
 }

@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 use core::mem;
 
-use super::{Kernel, ring, touch};
+use super::{Kernel, ring};
 use crate::{Aggregate, Tick};
 
 /// Two stacks, in the space of one (two-stacks lite): amortised three merges a push, pop and query.
@@ -102,13 +102,13 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for TwoStacks<A::Acc, T> {
     }
 
     #[inline]
-    fn touch_oldest(&self) {
-        touch(self.rest.front().map(|(_, acc)| acc));
+    fn next_popped(&self) -> Option<&A::Acc> {
+        self.rest.front().map(|(_, acc)| acc)
     }
 
     #[inline]
-    fn touch_newest(&self) {
-        touch(self.rest.back().map(|(_, acc)| acc));
+    fn newest(&self) -> Option<&A::Acc> {
+        self.rest.back().map(|(_, acc)| acc)
     }
 
     fn heap_bytes(&self) -> usize {

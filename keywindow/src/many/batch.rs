@@ -4,12 +4,10 @@ use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash};
 
+use super::near::AHEAD;
 use super::{KeyWindows, NONE};
 use crate::kernel::Kernel;
 use crate::{Aggregate, Change, Error};
-
-/// Keys that are looked for at once.
-const CHUNK: usize = 128;
 
 /// What became of the records of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,15 +41,15 @@ where
     ) -> Batch {
         let mut batch = Batch::default();
         if rows.is_sorted_by_key(|row| row.1) {
-            for (i, rows) in rows.chunks(CHUNK).enumerate() {
-                let numbered = rows.iter().enumerate().map(|(j, row)| (i * CHUNK + j, row));
+            for (i, rows) in rows.chunks(AHEAD).enumerate() {
+                let numbered = rows.iter().enumerate().map(|(j, row)| (i * AHEAD + j, row));
                 self.push_chunk(numbered, &mut batch, &mut sink);
             }
             return batch;
         }
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&i| rows[i].1);
-        for order in order.chunks(CHUNK) {
+        for order in order.chunks(AHEAD) {
             self.push_chunk(order.iter().map(|&i| (i, &rows[i])), &mut batch, &mut sink);
         }
         batch
@@ -67,26 +65,19 @@ where
         A::In: 'a,
     {
         // Where few slices wait at a time, each will be let in before it is forgotten here.
-        let soon = self.waiting.len() < CHUNK;
-        // One short loop for each wait: for the index, for the keys, and for their newest slices.
-        let mut found = [(0, NONE); CHUNK];
-        for ((_, (key, ..)), found) in rows.clone().zip(&mut found) {
-            let hash = self.hasher.hash_one(key);
+        let soon = self.waiting.len() < AHEAD;
+        let mut found = [(0, NONE); AHEAD];
+        for ((_, (key, ..)), (hash, _)) in rows.clone().zip(&mut found) {
+            *hash = self.hasher.hash_one(key);
+        }
+        for (_, (hash, id)) in rows.clone().zip(&mut found) {
             // Most likely the right one: only seven bits of the hash have been compared.
-            *found = (hash, self.index.find(hash, |_| true).copied().unwrap_or(NONE));
+            *id = self.index.find(*hash, |_| true).copied().unwrap_or(NONE);
         }
-        found.iter().for_each(|&(_, id)| self.touch(id));
+        self.bring(found.map(|(_, id)| id), |slices| if soon { slices.newest() } else { None });
         for ((_, (key, ..)), (hash, id)) in rows.clone().zip(&mut found) {
-            match self.keys.get(*id) {
-                Some(live) if live.key == *key => {}
-                _ => *id = self.find(*hash, key).unwrap_or(NONE),
-            }
-        }
-        if soon {
-            for (_, id) in found {
-                if let Some(live) = self.keys.get(id) {
-                    live.slices.touch_newest();
-                }
+            if !self.is(*id, key) {
+                *id = self.find(*hash, key).unwrap_or(NONE);
             }
         }
         for ((row, (key, time, record)), (hash, id)) in rows.zip(found) {

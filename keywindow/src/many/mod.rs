@@ -2,6 +2,7 @@
 
 mod batch;
 mod departures;
+mod near;
 mod slab;
 mod stats;
 
@@ -9,7 +10,6 @@ use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::hash::{BuildHasher, Hash};
-use core::hint::black_box;
 use core::{fmt, iter, mem};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
@@ -21,6 +21,7 @@ use crate::tick::{turn, value};
 use crate::{Aggregate, Change, Emit, Error, Outcome, Tick, WindowSpec};
 pub use batch::Batch;
 use departures::Departures;
+use near::AHEAD;
 use slab::Slab;
 pub use stats::Stats;
 
@@ -33,8 +34,6 @@ const TWO_LEAVE: u32 = NONE - 2;
 const MOST_KEYS: usize = (TWO_LEAVE / 2) as usize;
 /// Entries of lists for which room is kept where there is no key.
 const ROOM: usize = 64;
-/// Keys that are brought near before the first of them is visited.
-const AHEAD: usize = 64;
 
 /// The sliding windows of many keys, in order of time.
 ///
@@ -291,7 +290,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         }
         for due in due.chunks(AHEAD) {
             if due.len() > 1 {
-                due.iter().for_each(|&id| self.touch_oldest(id));
+                self.bring(due.iter().copied(), Q::next_popped);
             }
             for &id in due {
                 let leaving = match self.keys.get(id).map(|key| key.mark) {
@@ -306,7 +305,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         due.clear();
         self.due = due;
         if self.near == 0 {
-            self.bring_near();
+            self.bring_leaving();
         }
         if self.keys.len() == 0 {
             // Nothing is left of keys that were.
@@ -334,30 +333,6 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         }
     }
 
-    /// Reads what the next slices to leave will need, so that the waits for memory lie side by side.
-    fn bring_near(&mut self) {
-        let mut soon = [NONE; AHEAD];
-        for (near, id) in soon.iter_mut().zip(self.departures.soon()) {
-            *near = id;
-        }
-        // One short loop for each wait.
-        soon.iter().for_each(|&id| self.touch(id));
-        soon.iter().for_each(|&id| self.touch_oldest(id));
-        self.near = AHEAD;
-    }
-
-    #[inline]
-    fn touch(&self, id: u32) {
-        black_box(self.keys.get(id).is_some());
-    }
-
-    #[inline]
-    fn touch_oldest(&self, id: u32) {
-        if let Some(key) = self.keys.get(id) {
-            key.slices.touch_oldest();
-        }
-    }
-
     /// Lets what waits in.
     fn enter_waiting(&mut self, end: i64, sink: &mut impl FnMut(&K, Change<A::Out>)) {
         self.enter = NEVER;
@@ -365,14 +340,9 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         for i in 0..waiting.len() {
             if i % AHEAD == 0 && waiting.len() > 1 {
                 let soon = || waiting.iter().skip(i).take(AHEAD);
-                soon().for_each(|soon| self.touch(soon.id));
-                for soon in soon() {
-                    let Some(key) = self.keys.get(soon.id) else { continue };
-                    if soon.leaving > 0 {
-                        key.slices.touch_oldest();
-                    }
-                    key.slices.touch_newest();
-                }
+                self.bring(soon().map(|soon| soon.id), Q::newest);
+                let losing = soon().filter(|soon| soon.leaving > 0);
+                self.bring(losing.map(|soon| soon.id), Q::next_popped);
             }
             let Waiting { id, next, leaving, ref mut acc, .. } = waiting[i];
             let Some(first) = acc.take() else { continue };

@@ -44,9 +44,15 @@ impl<S> Slab<S> {
         self.len
     }
 
+    /// The place of this number, without a look at what is there.
+    #[inline]
+    pub(super) fn place(&self, id: u32) -> Option<&Option<S>> {
+        Some(&self.chunks.get(id as usize / PLACES)?.as_ref()?.items[id as usize % PLACES])
+    }
+
     #[inline]
     pub(super) fn get(&self, id: u32) -> Option<&S> {
-        self.chunks.get(id as usize / PLACES)?.as_ref()?.items[id as usize % PLACES].as_ref()
+        self.place(id)?.as_ref()
     }
 
     #[inline]
@@ -62,9 +68,8 @@ impl<S> Slab<S> {
             self.room.resize(self.chunks.len().div_ceil(64), 0);
             self.room[at / 64] |= 1 << (at % 64);
         }
-        let chunk = self.chunks[at].get_or_insert_with(|| {
-            Box::new(Chunk { items: [const { None }; PLACES], taken: 0 })
-        });
+        let chunk = self.chunks[at]
+            .get_or_insert_with(|| Box::new(Chunk { items: [const { None }; PLACES], taken: 0 }));
         let place = first_set([!chunk.taken])?;
         // The last number stands for none.
         let id = u32::try_from(at * PLACES + place).ok().filter(|&id| id < u32::MAX)?;
