@@ -51,15 +51,15 @@ impl<Acc: Clone, T: Copy + Default> Daba<Acc, T> {
             }
             return;
         }
-        let done = &mut self.elements.at_mut(self.left).1;
+        let mut elements = self.elements.view();
+        let done = &mut elements.at(self.left).1;
         *done = agg.merge(done, &self.from_right);
         self.left += 1;
         let later = self.gathered;
         self.gathered -= 1;
         if later < self.front {
-            let later = &self.elements.at(later).1;
-            let merged = agg.merge(&self.elements.at(self.gathered).1, later);
-            self.elements.at_mut(self.gathered).1 = merged;
+            let merged = agg.merge(&elements.get(self.gathered).1, &elements.get(later).1);
+            elements.at(self.gathered).1 = merged;
         }
     }
 

@@ -25,6 +25,9 @@ pub struct TwoStacks<Acc, T = Tick> {
     back: Acc,
 }
 
+/// Pops between two looks at whether the ring is too large.
+const SHRINK: usize = 16;
+
 /// Makes each element the merge of itself and all that follow, `later` at the very end.
 fn suffixes<A: Aggregate, T>(agg: &A, elements: &mut [(T, A::Acc)], later: Option<&A::Acc>) {
     let mut elements = elements.iter_mut().rev();
@@ -78,7 +81,9 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for TwoStacks<A::Acc, T> {
             self.flip(agg);
         }
         let next = self.rest.pop_front().unwrap_or_else(|| (T::default(), agg.create()));
-        ring::shrink(&mut self.rest);
+        if self.front % SHRINK == 0 {
+            ring::shrink(&mut self.rest);
+        }
         Some(mem::replace(&mut self.first, next).0)
     }
 
