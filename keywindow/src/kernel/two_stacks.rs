@@ -81,7 +81,7 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for TwoStacks<A::Acc, T> {
             self.flip(agg);
         }
         let next = self.rest.pop_front().unwrap_or_else(|| (T::default(), agg.create()));
-        if self.front % SHRINK == 0 {
+        if self.front.is_multiple_of(SHRINK) {
             ring::shrink(&mut self.rest);
         }
         Some(mem::replace(&mut self.first, next).0)
