@@ -20,7 +20,7 @@ use std::hint::black_box;
 
 use cpu_time::ThreadTime;
 
-use contenders::{Brown, Contender, OneByOne, Siphash, batched};
+use contenders::{Brown, Contender, Foldhash, OneByOne, Siphash, batched};
 use workload::Workload;
 
 /// Messages a turn.
@@ -43,7 +43,8 @@ fn measure(pending: usize) {
     let mut all = [
         new("acker, batched", batched()),
         new("acker, one by one", Box::<OneByOne>::default()),
-        new("hashbrown", Box::<Brown>::default()),
+        new("hashbrown HashMap", Box::<Foldhash>::default()),
+        new("hashbrown HashTable", Box::<Brown>::default()),
         new("std", Box::<Siphash>::default()),
     ];
     let mut workload = Workload::new(pending, 42);

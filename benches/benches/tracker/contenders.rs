@@ -1,9 +1,10 @@
 //! The trackers: ours, and what one would write with a hash map.
 
-use std::collections::hash_map::{Entry, HashMap, RandomState};
+use std::collections::hash_map as std_map;
 
 use acker::{Applied, Message, Op, Outcome, RootId, Timeout, Tracker, TrackerConfig, Verdict};
 use hashbrown::HashTable;
+use hashbrown::hash_map as brown_map;
 use hashbrown::hash_table::Entry as Slot;
 
 pub trait Contender {
@@ -124,10 +125,6 @@ impl Contender for Brown {
     }
 }
 
-/// The map of the standard library.
-#[derive(Default)]
-pub struct Siphash(HashMap<RootId, Rest, RandomState>);
-
 /// What is left of a record beside its root.
 #[derive(Clone, Copy)]
 #[repr(C, packed(4))]
@@ -136,33 +133,55 @@ struct Rest {
     meta: u32,
 }
 
-impl Contender for Siphash {
-    fn apply(&mut self, ops: &[Op], verdicts: &mut Vec<Verdict>) {
-        for op in ops {
-            let (sum, meta) = match op.message {
-                Message::Init { task, produced } => (produced.bits(), task | ARMED),
-                Message::Update(update) => (update.bits(), 0),
-                Message::Fail | Message::Touch => unreachable!("the workload has none"),
-            };
-            match self.0.entry(op.root) {
-                Entry::Vacant(slot) => {
-                    slot.insert(Rest { check: sum, meta });
-                }
-                Entry::Occupied(mut slot) => {
-                    let rest = slot.get_mut();
-                    rest.check ^= sum;
-                    rest.meta |= meta;
-                    if rest.check == 0 && rest.meta & ARMED != 0 {
-                        let rest = slot.remove();
-                        verdicts.push(done(op.root, rest.meta));
+/// A map as it comes, with the hash that it comes with: the entries of the two have one shape.
+macro_rules! plain {
+    ($(#[$doc:meta])* $name:ident, $map:ident :: $entry:ident, $bytes:expr) => {
+        $(#[$doc])*
+        #[derive(Default)]
+        pub struct $name($map::HashMap<RootId, Rest>);
+
+        impl Contender for $name {
+            fn apply(&mut self, ops: &[Op], verdicts: &mut Vec<Verdict>) {
+                for op in ops {
+                    let (sum, meta) = match op.message {
+                        Message::Init { task, produced } => (produced.bits(), task | ARMED),
+                        Message::Update(update) => (update.bits(), 0),
+                        Message::Fail | Message::Touch => unreachable!("the workload has none"),
+                    };
+                    match self.0.entry(op.root) {
+                        $map::$entry::Vacant(slot) => {
+                            slot.insert(Rest { check: sum, meta });
+                        }
+                        $map::$entry::Occupied(mut slot) => {
+                            let rest = slot.get_mut();
+                            rest.check ^= sum;
+                            rest.meta |= meta;
+                            if rest.check == 0 && rest.meta & ARMED != 0 {
+                                let rest = slot.remove();
+                                verdicts.push(done(op.root, rest.meta));
+                            }
+                        }
                     }
                 }
             }
-        }
-    }
 
-    fn heap_bytes(&self) -> usize {
-        // A slot of 24 bytes and a byte of control; a power of two of them, 7/8 used.
-        (self.0.capacity() * 8 / 7).next_power_of_two() * 25
-    }
+            fn heap_bytes(&self) -> usize {
+                $bytes(&self.0)
+            }
+        }
+    };
 }
+
+plain!(
+    /// The map of the standard library.
+    Siphash,
+    std_map::Entry,
+    // A slot of 24 bytes and a byte of control; a power of two of them, 7/8 used.
+    |map: &std_map::HashMap<_, _>| (map.capacity() * 8 / 7).next_power_of_two() * 25
+);
+plain!(
+    /// The map of hashbrown.
+    Foldhash,
+    brown_map::Entry,
+    brown_map::HashMap::allocation_size
+);
