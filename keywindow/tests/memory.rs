@@ -76,3 +76,22 @@ fn memory_is_that_of_what_lives() {
         assert_eq!(held(), before);
     }
 }
+
+/// What a crowd took is given back though one key lives on.
+#[test]
+fn memory_is_that_of_what_lives_while_one_key_stays() {
+    const CROWD: u64 = 100_000;
+    let spec = WindowSpec::sliding(1_000, 1).unwrap();
+    let before = held();
+    let mut windows = KeyWindows::<u64, _>::new(Sum::<i32>::new(), spec);
+    for key in 0..=CROWD {
+        let _ = windows.push(&key, 0, &1, |_, _| unreachable!()).unwrap();
+    }
+    for time in (1..3_000).step_by(100) {
+        let _ = windows.push(&CROWD, time, &1, |_, _| ()).unwrap();
+    }
+    let stats = windows.stats();
+    assert_eq!((stats.keys, stats.slices), (1, 11));
+    let left = held() - before;
+    assert!(left < CROWD.cast_signed() as isize / 2, "{left} bytes beside {stats:?}");
+}

@@ -3,6 +3,7 @@
 mod batch;
 mod departures;
 mod near;
+mod room;
 mod slab;
 mod stats;
 
@@ -22,6 +23,7 @@ use crate::{Aggregate, Change, Emit, Error, Outcome, Tick, WindowSpec};
 pub use batch::Batch;
 use departures::Departures;
 use near::AHEAD;
+use room::give_back;
 use slab::Slab;
 pub use stats::Stats;
 
@@ -32,8 +34,6 @@ const TWO_LEAVE: u32 = NONE - 2;
 
 /// So many that two slices of each, which is what can wait, are numbered below the marks.
 const MOST_KEYS: usize = (TWO_LEAVE / 2) as usize;
-/// Entries of lists for which room is kept where there is no key.
-const ROOM: usize = 64;
 
 /// The sliding windows of many keys, in order of time.
 ///
@@ -268,7 +268,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         self.departures.next().min(self.enter)
     }
 
-    /// All changes of ticks before `passed`, which is never [`NEVER`].
+    /// All changes of ticks before `passed`; [`NEVER`] is before none.
     #[inline]
     fn fire_until(&mut self, passed: Tick, mut sink: impl FnMut(&K, Change<A::Out>)) {
         while self.next() < passed {
@@ -307,10 +307,11 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         if self.near == 0 {
             self.bring_leaving();
         }
-        if self.keys.len() == 0 {
-            // Nothing is left of keys that were.
-            self.due.shrink_to(ROOM);
-            self.waiting.shrink_to(ROOM);
+        // Nothing is left of keys that were, whether or not others live on.
+        let keys = self.keys.len();
+        give_back(&mut self.due, keys);
+        give_back(&mut self.waiting, keys);
+        if keys == 0 {
             self.departures = Departures::new();
         }
     }

@@ -99,6 +99,7 @@ impl<S> Slab<S> {
             self.room.truncate(self.chunks.len().div_ceil(64));
             if self.chunks.len() < self.chunks.capacity() / 4 {
                 self.chunks.shrink_to(self.chunks.len() * 2);
+                self.room.shrink_to(self.room.len() * 2);
             }
         }
         Some(item)
@@ -146,5 +147,22 @@ mod tests {
             slab.remove(id);
         }
         assert_eq!((slab.len(), slab.chunks.len(), slab.room.len()), (0, 1, 1));
+    }
+
+    #[test]
+    fn what_is_left_of_many_items_is_what_is_left_of_few() {
+        let left = |items: u32| {
+            let mut slab = Slab::new();
+            for item in 0..items {
+                slab.insert(item);
+            }
+            for id in 0..items {
+                assert_eq!(slab.remove(id), Some(id));
+            }
+            assert!(slab.chunks.capacity() < 16, "{} chunks", slab.chunks.capacity());
+            assert!(slab.room.capacity() < 16, "room in {} words", slab.room.capacity());
+        };
+        left(100);
+        left(200_000);
     }
 }
