@@ -1,4 +1,8 @@
-#![doc = include_str!("../README.md")]
+#![cfg_attr(feature = "keys", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(feature = "keys"),
+    doc = "Sliding windows that are computed only when their result changes."
+)]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,7 @@
 //! Faults that other projects had and mended, as cases that must come out right here. B1, B2, B13,
 //! B26 and B27 are in `lattice.rs`.
 
+#![cfg(feature = "keys")]
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,5 +1,6 @@
 //! Many keys: the same as each key alone, in an order that depends on the records alone.
 
+#![cfg(feature = "keys")]
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,5 +1,7 @@
 //! What is on the heap, by an allocator that counts.
 
+#![cfg(feature = "keys")]
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 

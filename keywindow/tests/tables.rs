@@ -1,5 +1,6 @@
 //! Tables of expected windows from other projects' tests, by fact.
 
+#![cfg(feature = "keys")]
 #![allow(clippy::unwrap_used)]
 
 mod common;
