@@ -112,6 +112,8 @@ public class FlinkWindows {
         measured = Long.parseLong(args[6]);
         Configuration configuration = new Configuration();
         configuration.setString("state.backend.type", "hashmap");
+        // A process that a busy machine holds up for a minute is not dead.
+        configuration.setString("heartbeat.timeout", "3600000");
         StreamExecutionEnvironment env =
             StreamExecutionEnvironment.createLocalEnvironment(1, configuration);
         env.getConfig().enableObjectReuse();

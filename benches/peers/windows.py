@@ -31,7 +31,7 @@ WORKLOADS = {
         "keywindow": (100_000, 3_000_000),
         "Flink windows": (500, 1_000),
         # More than its buffers take, or it would seem to be done at once.
-        "Flink SQL HOP": (60_000, 40_000),
+        "Flink SQL HOP": (20_000, 6_000),
         "bytewax": (100, 200),
     }),
 }

@@ -301,3 +301,16 @@ fn bad_numbers_are_refused() {
         assert_as_cold(&mut warm, METHODS[0]);
     }
 }
+
+/// Where no flow can be, a limit of zero stands for any; but none is none there too.
+#[test]
+fn a_limit_taken_away_where_no_flow_can_be_is_none() {
+    // The source reaches no sink, so its tuples are not counted.
+    let mut net = net(3, 0, 2, &[(0, 1, 0_u64), (1, 2, 5)]);
+    net.set_gain(id(1), 2.0).unwrap();
+    net.set_node_capacity(id(0), 7).unwrap();
+    let mut warm = Warm::new(net).unwrap();
+    assert_as_cold(&mut warm, METHODS[0]);
+    let _ = warm.set_node_capacity(id(0), Limit::Unbounded).unwrap();
+    assert_as_cold(&mut warm, METHODS[0]);
+}

@@ -39,7 +39,7 @@ pub enum Error {
         /// The time of the record.
         time: i64,
     },
-    /// There are 2³¹ − 1 live keys already.
+    /// There are 2³¹ − 2 live keys already.
     TooManyKeys,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Error {
             Self::NeverEnters { time } => {
                 write!(f, "every window with the record at {time} ends after the last time")
             }
-            Self::TooManyKeys => f.write_str("there are 2147483647 live keys: use several maps"),
+            Self::TooManyKeys => f.write_str("there are 2147483646 live keys: use several maps"),
         }
     }
 }

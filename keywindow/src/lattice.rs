@@ -38,18 +38,6 @@ pub struct WindowSpec {
     last: Tick,
 }
 
-/// Where a time lies on the lattice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In the windows with ticks in `enter..leave`.
-    Windows {
-        enter: Tick,
-        leave: Tick,
-    },
-    Gap,
-    Never,
-}
-
 const fn from_min(time: i64) -> u64 {
     time.cast_unsigned() ^ (1 << 63)
 }
@@ -131,28 +119,24 @@ impl WindowSpec {
     /// ends by `i64::MAX`.
     #[must_use]
     pub fn enter(&self, time: i64) -> Option<i64> {
-        match self.place(time, self.passed(time)) {
-            Place::Windows { enter, .. } => Some(self.end(enter)),
-            Place::Gap | Place::Never => None,
-        }
+        let (enter, _) = self.place(time, self.passed(time)).ok()??;
+        Some(self.end(enter))
     }
 
     /// The end of the first window after those that hold the time, and so the first without it;
     /// `None` if no window holds it, or if it stays in the windows up to `i64::MAX`.
     #[must_use]
     pub fn leave(&self, time: i64) -> Option<i64> {
-        match self.place(time, self.passed(time)) {
-            Place::Windows { leave, .. } if leave != NEVER => Some(self.end(leave)),
-            _ => None,
-        }
+        let (_, leave) = self.place(time, self.passed(time)).ok()??;
+        (leave != NEVER).then(|| self.end(leave))
     }
 
     /// The ends of all windows that hold the time, ascending: size / slide of them.
     pub fn ends(&self, time: i64) -> impl Iterator<Item = i64> + use<> {
         let spec = *self;
         let ticks = match spec.place(time, spec.passed(time)) {
-            Place::Windows { enter, leave } => enter..leave.min(spec.last + 1),
-            Place::Gap | Place::Never => 0..0,
+            Ok(Some((enter, leave))) => enter..leave.min(spec.last + 1),
+            Ok(None) | Err(_) => 0..0,
         };
         ticks.map(move |tick| spec.end(tick))
     }
@@ -164,12 +148,17 @@ impl WindowSpec {
         if time < self.first { 0 } else { (time - self.first) / self.slide + 1 }
     }
 
-    /// Where the time lies, given [`passed`](Self::passed) of it.
+    /// The ticks at which a record of this time enters and leaves, given [`passed`](Self::passed)
+    /// of it; `None` in a gap.
     #[inline]
-    pub(crate) const fn place(&self, time: i64, passed: Tick) -> Place {
+    pub(crate) const fn place(
+        &self,
+        time: i64,
+        passed: Tick,
+    ) -> Result<Option<(Tick, Tick)>, Error> {
         let enter = passed;
         if enter > self.last {
-            return Place::Never;
+            return Err(Error::NeverEnters { time });
         }
         let time = from_min(time);
         // How far the time lies after the last end, which may be one before `i64::MIN`.
@@ -179,11 +168,11 @@ impl WindowSpec {
         };
         let held = self.whole + (since + self.rest >= self.slide) as u64;
         if held == 0 {
-            return Place::Gap;
+            return Ok(None);
         }
         match enter.checked_add(held) {
-            Some(leave) if leave <= self.last => Place::Windows { enter, leave },
-            _ => Place::Windows { enter, leave: NEVER },
+            Some(leave) if leave <= self.last => Ok(Some((enter, leave))),
+            _ => Ok(Some((enter, NEVER))),
         }
     }
 

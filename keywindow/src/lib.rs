@@ -1,4 +1,8 @@
-#![doc = include_str!("../README.md")]
+#![cfg_attr(feature = "keys", doc = include_str!("../README.md"))]
+#![cfg_attr(
+    not(feature = "keys"),
+    doc = "Sliding windows that are computed only when their result changes."
+)]
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -7,6 +11,7 @@ extern crate alloc;
 mod aggregate;
 pub mod aggregates;
 mod change;
+mod clock;
 mod error;
 pub mod kernel;
 mod lattice;

@@ -3,8 +3,9 @@
 use alloc::vec::Vec;
 use core::mem;
 
+use crate::clock::Clock;
 use crate::kernel::{Kernel, TwoStacks};
-use crate::lattice::{NEVER, Place};
+use crate::lattice::NEVER;
 use crate::tick::{turn, value};
 use crate::{Aggregate, Change, Emit, Error, Outcome, Tick, WindowSpec};
 
@@ -40,9 +41,8 @@ use crate::{Aggregate, Change, Emit, Error, Outcome, Tick, WindowSpec};
 #[derive(Clone, Debug)]
 pub struct KeyWindow<A: Aggregate, Q = TwoStacks<<A as Aggregate>::Acc>> {
     agg: A,
-    spec: WindowSpec,
+    clock: Clock,
     emit: Emit,
-    now: i64,
     slices: Q,
     /// Slices that enter at `enter`, oldest first; two at most.
     waiting: Vec<(Tick, A::Acc)>,
@@ -63,8 +63,8 @@ impl<A: Aggregate, Q: Kernel<A, Tick>> KeyWindow<A, Q> {
     #[must_use]
     pub fn with_kernel(agg: A, spec: WindowSpec) -> Self {
         let slices = Q::new(&agg);
-        let (emit, now) = (Emit::default(), i64::MIN);
-        Self { agg, spec, emit, now, slices, waiting: Vec::new(), enter: NEVER }
+        let (clock, emit) = (Clock::new(spec), Emit::default());
+        Self { agg, clock, emit, slices, waiting: Vec::new(), enter: NEVER }
     }
 
     /// Which windows to tell of. To be chosen before the first record: a change of mind in
@@ -89,16 +89,10 @@ impl<A: Aggregate, Q: Kernel<A, Tick>> KeyWindow<A, Q> {
         record: &A::In,
         sink: impl FnMut(Change<A::Out>),
     ) -> Result<Outcome, Error> {
-        if time < self.now {
-            return Err(Error::OutOfOrder { time, now: self.now });
-        }
-        let passed = self.spec.passed(time);
-        self.now = time;
+        let passed = self.clock.reach(time)?;
         self.fire(passed, sink);
-        let (enter, leave) = match self.spec.place(time, passed) {
-            Place::Windows { enter, leave } => (enter, leave),
-            Place::Gap => return Ok(Outcome::Gap),
-            Place::Never => return Err(Error::NeverEnters { time }),
+        let Some((enter, leave)) = self.clock.spec.place(time, passed)? else {
+            return Ok(Outcome::Gap);
         };
         match self.waiting.last_mut() {
             Some((last, acc)) if *last == leave => self.agg.add(acc, record),
@@ -116,10 +110,8 @@ impl<A: Aggregate, Q: Kernel<A, Tick>> KeyWindow<A, Q> {
     /// Lets the time come to `time`: all windows that end until then, inclusive, are final, and
     /// their changes go to `sink`, ascending. A time that has passed already changes nothing.
     pub fn advance_to(&mut self, time: i64, sink: impl FnMut(Change<A::Out>)) {
-        if time > self.now {
-            self.now = time;
-            self.fire(self.spec.passed(time), sink);
-        }
+        let passed = self.clock.advance(time);
+        self.fire(passed, sink);
     }
 
     /// Everything before the tick `passed`.
@@ -132,12 +124,19 @@ impl<A: Aggregate, Q: Kernel<A, Tick>> KeyWindow<A, Q> {
             } else {
                 Vec::new()
             };
-            let told = turn(&self.agg, self.emit, &mut self.slices, tick, entering.drain(..));
+            let told = turn(&self.agg, self.emit, &mut self.slices, |agg, slices| {
+                while slices.oldest() == Some(tick) {
+                    slices.pop(agg);
+                }
+                for (leave, acc) in entering.drain(..) {
+                    slices.push(agg, leave, acc);
+                }
+            });
             if entering.capacity() > 0 {
                 self.waiting = entering;
             }
             if let Some(value) = told {
-                sink(Change { end: self.spec.end(tick), value });
+                sink(Change { end: self.clock.spec.end(tick), value });
             }
             let Some(next) = self.next() else { return };
             tick = next;
@@ -153,7 +152,7 @@ impl<A: Aggregate, Q: Kernel<A, Tick>> KeyWindow<A, Q> {
     /// needs one timer, and calls [`advance_to`](Self::advance_to) then.
     #[must_use]
     pub fn next_deadline(&self) -> Option<i64> {
-        self.next().map(|tick| self.spec.end(tick))
+        self.next().map(|tick| self.clock.spec.end(tick))
     }
 
     /// The result of the last window that has ended, `None` if it held no record.
@@ -165,7 +164,7 @@ impl<A: Aggregate, Q: Kernel<A, Tick>> KeyWindow<A, Q> {
     /// The time that has been reached; `i64::MIN` at first.
     #[must_use]
     pub const fn now(&self) -> i64 {
-        self.now
+        self.clock.now
     }
 
     /// Slices that are in the window or wait to enter it.
@@ -177,7 +176,7 @@ impl<A: Aggregate, Q: Kernel<A, Tick>> KeyWindow<A, Q> {
     /// The windows.
     #[must_use]
     pub const fn spec(&self) -> &WindowSpec {
-        &self.spec
+        &self.clock.spec
     }
 
     /// The aggregate.

@@ -164,6 +164,39 @@ fn infinities_and_nan_count_while_they_are_in_the_window() {
     );
 }
 
+/// Whatever is no number, or too large, leaves with its record.
+#[test]
+fn moments_beyond_floats_are_not_finite_and_come_back() {
+    let (inf, nan) = (f64::INFINITY, f64::NAN);
+    let spec = WindowSpec::sliding(3, 1).unwrap();
+    for strange in [[inf, 1.0], [1.0, inf], [-inf, inf], [nan, 1.0], [1.0, nan], [1e308, -1e308]] {
+        let values = [1.0, 2.0].into_iter().chain(strange).chain([7.0, 7.0, 7.0]);
+        let records: Vec<_> = (0..).zip(values).collect();
+        let told = pairs(MomentsOf, spec, Emit::ContentChange, &records);
+        let moments: Vec<_> = told.into_iter().filter_map(|(_, moments)| moments).collect();
+        assert_eq!(moments.len(), 9);
+        let held = |i: usize| &records[i.saturating_sub(2)..=i.min(6)];
+        for (i, moments) in moments.iter().enumerate() {
+            let plain = held(i).iter().all(|record| record.1.abs() < 10.0);
+            assert_eq!(moments.variance().is_finite(), plain, "{i}: {moments:?} of {:?}", held(i));
+            assert!(moments.mean.is_finite() || !plain);
+        }
+        assert_eq!((moments[6].mean, moments[6].squares), (7.0, 0.0));
+    }
+}
+
+/// A plain NaN is always news, and one in the total order is not.
+#[test]
+fn a_last_nan_is_news_once_in_the_total_order() {
+    let spec = WindowSpec::sliding(10, 1).unwrap();
+    let records = [(0, f64::NAN), (1, f64::NAN), (2, 1.0)];
+    let plain = pairs(Last::new(), spec, Emit::ValueChange, &records);
+    assert!(plain.iter().map(|told| told.0).eq([1, 2, 3, 13]));
+    let ordered = records.map(|(time, x)| (time, Total(x)));
+    let told = pairs(Last::new(), spec, Emit::ValueChange, &ordered);
+    assert!(told.iter().map(|told| told.0).eq([1, 3, 13]));
+}
+
 #[test]
 fn the_newest_of_equal_extremes_and_the_oldest_of_equal_tops() {
     #[derive(Clone, Debug)]

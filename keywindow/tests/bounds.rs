@@ -88,7 +88,7 @@ fn check(spec: WindowSpec, records: &Records) {
         let stacks = run::<TwoStacks<_>>(spec, emit, records);
         assert!(stacks.merges <= (4 + looks) * stacks.slices, "{} merges", stacks.merges);
         let few = run::<Few<_>>(spec, emit, records);
-        assert!(few.merges <= (6 + 2 * looks) * few.slices, "{} merges", few.merges);
+        assert!(few.merges <= (4 + looks) * few.slices, "{} merges", few.merges);
         // At one end at most two slices leave and two enter; DABA takes 2 and 3 merges each, and 1 a
         // look.
         let daba = run::<Daba<_>>(spec, emit, records);

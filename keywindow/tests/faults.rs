@@ -1,12 +1,16 @@
 //! Faults that other projects had and mended, as cases that must come out right here. B1, B2, B13,
 //! B26 and B27 are in `lattice.rs`.
 
+#![cfg(feature = "keys")]
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
+use std::cell::Cell;
+
 use common::{List, at, lists, pairs};
 use keywindow::aggregates::{Count, First, FloatSum, Last, Min, Present, Sum, TopK};
+use keywindow::kernel::{Kernel, TwoStacks};
 use keywindow::{Aggregate, Change, Emit, Error, KeyWindow, KeyWindows, Outcome, WindowSpec};
 
 const CONTENT: Emit = Emit::ContentChange;
@@ -142,6 +146,30 @@ fn b22_a_float_sum_of_zeros_is_zero() {
 }
 
 #[test]
+fn b23_a_record_that_is_too_late_makes_no_window() {
+    let spec = WindowSpec::closed(10).unwrap();
+    let mut window = KeyWindow::new(List, spec);
+    let mut told = Vec::new();
+    for (time, record) in [(1, 1), (20, 2)] {
+        let _ = window.push(time, &record, |change| told.push(change)).unwrap();
+    }
+    for time in [9, 5, 10] {
+        let late = window.push(time, &3, |_| unreachable!());
+        assert_eq!(late, Err(Error::OutOfOrder { time, now: 20 }));
+    }
+    window.advance_to(100, |change| told.push(change));
+    assert_eq!(told, lists(spec, &[(1, 1), (20, 2)]));
+    // In order the third record is in the windows that the fault lost it from: to 21, inclusive.
+    let ordered: Vec<_> = lists(spec, &[(1, 1), (10, 3), (20, 2)])
+        .into_iter()
+        .map(|change| (change.end, change.value.unwrap_or_default()))
+        .collect();
+    let right: [(i64, &[u32]); 6] =
+        [(2, &[1]), (11, &[1, 3]), (13, &[3]), (21, &[3, 2]), (22, &[2]), (32, &[])];
+    assert_eq!(ordered, right.map(|(end, list)| (end, list.to_vec())));
+}
+
+#[test]
 fn b24_what_cannot_be_taken_back_is_right_and_within_the_window() {
     let (spec, records) = (sliding(5, 1), at([0, 3, 5, 9]));
     // At 6 the first record leaves as the third enters; at 9 the second leaves.
@@ -193,13 +221,130 @@ fn b29_creating_is_an_identity() {
     check(&List, &vec![1, 2]);
 }
 
-/// B31: zones and their clock changes are the caller's; instants are numbers. B30: no timer is ever
-/// deleted, since a key's next deadline never comes earlier.
+thread_local! {
+    static CALLS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A kernel that counts its calls.
+#[derive(Clone, Debug)]
+struct Called<Q>(Q);
+
+impl<A: Aggregate, T: Copy + Default, Q: Kernel<A, T>> Kernel<A, T> for Called<Q> {
+    fn new(agg: &A) -> Self {
+        Self(Q::new(agg))
+    }
+    fn push(&mut self, agg: &A, tag: T, acc: A::Acc) {
+        CALLS.set(CALLS.get() + 1);
+        self.0.push(agg, tag, acc);
+    }
+    fn pop(&mut self, agg: &A) -> Option<T> {
+        CALLS.set(CALLS.get() + 1);
+        self.0.pop(agg)
+    }
+    fn oldest(&self) -> Option<T> {
+        CALLS.set(CALLS.get() + 1);
+        self.0.oldest()
+    }
+    fn query(&self, agg: &A) -> A::Acc {
+        CALLS.set(CALLS.get() + 1);
+        self.0.query(agg)
+    }
+    fn len(&self) -> usize {
+        CALLS.set(CALLS.get() + 1);
+        self.0.len()
+    }
+    fn next_popped(&self) -> Option<&A::Acc> {
+        CALLS.set(CALLS.get() + 1);
+        self.0.next_popped()
+    }
+    fn newest(&self) -> Option<&A::Acc> {
+        CALLS.set(CALLS.get() + 1);
+        self.0.newest()
+    }
+    fn heap_bytes(&self) -> usize {
+        self.0.heap_bytes()
+    }
+}
+
+/// A timer that is deleted must be found among all of them. Here none is: a key is visited as its
+/// slices enter and leave, however many other keys there are.
+#[test]
+fn b30_a_slice_costs_the_same_among_many_keys() {
+    for keys in [1, 10, 20_000] {
+        CALLS.set(0);
+        let mut windows = KeyWindows::<_, _, Called<TwoStacks<_, ()>>>::with_kernel(
+            Count::new(),
+            sliding(900, 1),
+        );
+        let mut changes = 0;
+        let slices = 40_000_u32;
+        for i in 0..slices {
+            let (key, time) = (i % keys, i64::from(i));
+            let _ = windows.push(&key, time, &(), |_, _| changes += 1).unwrap();
+        }
+        windows.advance_to(i64::MAX, |_, _| changes += 1);
+        assert!(windows.is_empty() && changes >= slices);
+        // Push and pop, a result at each, lengths before and after them, and what is brought near.
+        let calls = CALLS.get();
+        assert!(calls <= 10 * u64::from(slices), "{calls} calls for {slices} slices, {keys} keys");
+    }
+}
+
+/// Times are instants. Where the clocks of a zone are put on, an hour of them is left out, and where
+/// they are put back one comes twice; the caller, who knows the zone, makes them instants.
+#[test]
+fn b31_no_hour_is_lost_or_twice_where_clocks_change() {
+    // Hours on the clock and how far they are ahead, of two nights in Berlin.
+    let spring = [(0, 1), (1, 1), (3, 2), (4, 2), (5, 2)];
+    let autumn = [(0, 2), (1, 2), (2, 2), (2, 1), (3, 1)];
+    for night in [spring, autumn] {
+        let instants = night.map(|(hour, ahead): (i64, i64)| (hour - ahead) * 60);
+        let start = instants[0];
+        let right = (1..=5).map(|hour| (start + 60 * hour, Some(1))).chain([(start + 360, None)]);
+        assert!(counts(WindowSpec::tumbling(60).unwrap(), instants).into_iter().eq(right));
+        // Two hours hold two, at each instant between.
+        let two = counts(sliding(120, 60), instants);
+        assert!(two[1..5].iter().all(|&(_, count)| count == Some(2)), "{two:?}");
+    }
+}
+
 #[test]
 fn b32_windows_are_half_open() {
     assert_eq!(
         counts(WindowSpec::tumbling(4_000).unwrap(), (0..=8).map(|second| second * 1_000)),
         [(4_000, Some(4)), (8_000, Some(4)), (12_000, Some(1)), (16_000, None)]
+    );
+}
+
+/// One row from the future makes the honest ones late. They are refused by name and nothing of them
+/// is lost in silence; a batch, or a host that looks at its own clock first, is not troubled.
+#[test]
+fn b33_a_row_from_the_future_is_named_by_those_that_it_makes_late() {
+    const DAY: i64 = 86_400_000;
+    let mut windows = KeyWindows::new(Count::new(), sliding(1_000, 1));
+    let mut told = Vec::new();
+    let _ = windows.push(&'x', DAY, &(), |_, _| unreachable!()).unwrap();
+    for now in 0..5 {
+        let late = windows.push(&'k', now, &(), |_, _| unreachable!());
+        assert_eq!(late, Err(Error::OutOfOrder { time: now, now: DAY }));
+    }
+    let rows = [('k', 5, ()), ('k', DAY, ())];
+    let batch = windows.push_batch(&rows, |_, _| unreachable!());
+    assert_eq!(batch.refused, [(0, Error::OutOfOrder { time: 5, now: DAY })]);
+    windows.advance_to(DAY + 1, |key, change| told.push((*key, change.value)));
+    assert_eq!(told, [('x', Some(1)), ('k', Some(1))]);
+    assert_eq!((windows.stats().records, windows.stats().keys), (2, 2));
+
+    // In one batch the honest rows come first.
+    let mut windows = KeyWindows::new(Count::new(), sliding(1_000, 1));
+    let rows = [('x', DAY, ()), ('k', 0, ()), ('k', 1, ())];
+    let mut told = Vec::new();
+    let batch =
+        windows.push_batch(&rows, |key, change| told.push((*key, change.end, change.value)));
+    assert_eq!((batch.accepted, batch.refused), (3, vec![]));
+    assert_eq!(
+        told,
+        [('k', 1, Some(1)), ('k', 2, Some(2)), ('k', 1_001, Some(1)), ('k', 1_002, None)]
     );
 }
 

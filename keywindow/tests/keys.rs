@@ -1,5 +1,6 @@
 //! Many keys: the same as each key alone, in an order that depends on the records alone.
 
+#![cfg(feature = "keys")]
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -10,7 +11,7 @@ use std::hash::{BuildHasher, Hasher};
 use common::{List, cases, run_on, specs};
 use keywindow::aggregates::{Count, Sum};
 use keywindow::kernel::{Daba, Few, Kernel, Recalculate, TwoStacks};
-use keywindow::{Change, Emit, Error, KeyWindows, Outcome, Tick, WindowSpec};
+use keywindow::{Change, Emit, Error, KeyWindows, Outcome, WindowSpec, verify};
 use proptest::prelude::*;
 
 const UNTIL: i64 = 5_000;
@@ -50,7 +51,7 @@ fn rows(most: usize) -> impl Strategy<Value = Vec<Row>> {
     })
 }
 
-fn one_by_one<Q: Kernel<List, Tick>, S: BuildHasher>(
+fn one_by_one<Q: Kernel<List>, S: BuildHasher>(
     mut windows: KeyWindows<u8, List, Q, S>,
     rows: &[Row],
 ) -> Told {
@@ -99,9 +100,9 @@ proptest! {
     ) {
         let emit = Emit::ContentChange;
         let right = one_by_one(default(spec, emit), &rows);
-        prop_assert_eq!(&one_by_one(KeyWindows::<_, _, TwoStacks<_>>::with_kernel(List, spec), &rows), &right);
-        prop_assert_eq!(&one_by_one(KeyWindows::<_, _, Few<_, Tick, Daba<_>>>::with_kernel(List, spec), &rows), &right);
-        let bad = KeyWindows::<_, _, Daba<_>, _>::with_kernel_and_hasher(List, spec, Bad(0));
+        prop_assert_eq!(&one_by_one(KeyWindows::<_, _, TwoStacks<_, ()>>::with_kernel(List, spec), &rows), &right);
+        prop_assert_eq!(&one_by_one(KeyWindows::<_, _, Few<_, (), Daba<_, ()>>>::with_kernel(List, spec), &rows), &right);
+        let bad = KeyWindows::<_, _, Daba<_, ()>, _>::with_kernel_and_hasher(List, spec, Bad(0));
         prop_assert_eq!(&one_by_one(bad, &rows), &right);
 
         let (mut windows, mut told) = (default(spec, emit), Vec::new());
@@ -156,6 +157,92 @@ proptest! {
         }
         windows.advance_to(UNTIL, |key, change| told.push((*key, change)));
         prop_assert_eq!(told, right);
+    }
+}
+
+/// A hasher of one value.
+#[derive(Clone, Copy, Debug, Default)]
+struct Same;
+
+impl Hasher for Same {
+    fn finish(&self) -> u64 {
+        7
+    }
+    fn write(&mut self, _: &[u8]) {}
+}
+
+impl BuildHasher for Same {
+    type Hasher = Self;
+    fn build_hasher(&self) -> Self {
+        Self
+    }
+}
+
+/// Numbers of every magnitude, most of them next to where something may overflow.
+fn anywhere() -> impl Strategy<Value = i64> {
+    let near = |middle: i64| (-5..=5_i64).prop_map(move |off| middle.saturating_add(off));
+    let ends = prop_oneof![near(0), near(i64::MIN), near(i64::MAX), near(i64::MAX / 2)];
+    prop_oneof![4 => ends, 1 => any::<i64>(), 1 => 0..100_i64]
+}
+
+fn far_rows() -> impl Strategy<Value = Vec<Row>> {
+    let gap = prop_oneof![6 => Just(0), 6 => 0..3_i64, 1 => 0..1_i64 << 40, 1 => anywhere()];
+    let keys = prop_oneof![1 => 0..3_u8, 1 => any::<u8>()];
+    (anywhere(), proptest::collection::vec((keys, gap), 0..=140)).prop_map(|(mut time, gaps)| {
+        let timed = gaps.into_iter().zip(1..).map(|((key, gap), number)| {
+            time = time.saturating_add(gap.saturating_abs());
+            (key, time, number)
+        });
+        timed.collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(2_000))]
+
+    /// Any window and any times, clocks that go back among them: batches of every length and a
+    /// hasher of one value do as rows one by one, and each key is what the checker wants.
+    #[test]
+    fn the_ends_of_time_trouble_no_key(
+        size in anywhere(), slide in anywhere(), phase in anywhere(), mut rows in far_rows(),
+        back in proptest::collection::vec((0..140_usize, anywhere()), 0..4),
+    ) {
+        let positive = |number: i64| number.saturating_abs().max(1);
+        let spec = WindowSpec::sliding(positive(size), positive(slide)).unwrap().with_phase(phase);
+        for (row, time) in back {
+            if let Some(row) = rows.get_mut(row) {
+                row.1 = time;
+            }
+        }
+        let (mut told, mut refused, mut held) = (Told::new(), Vec::new(), BTreeMap::<u8, Vec<_>>::new());
+        let mut windows = default(spec, Emit::ContentChange);
+        for (i, (key, time, record)) in rows.iter().enumerate() {
+            match windows.push(key, *time, record, |key, change| told.push((*key, change))) {
+                Ok(outcome) => {
+                    prop_assert_eq!(outcome == Outcome::Gap, spec.enter(*time).is_none());
+                    held.entry(*key).or_default().push((*time, *record));
+                }
+                Err(error) => refused.push((i, error)),
+            }
+        }
+        windows.advance_to(i64::MAX, |key, change| told.push((*key, change)));
+        for (key, records) in held {
+            let of_key: Vec<_> =
+                told.iter().filter(|told| told.0 == key).map(|told| told.1.clone()).collect();
+            prop_assert!(verify(&spec, &List, &records, Emit::ContentChange, i64::MAX, &of_key).is_ok());
+        }
+        let whole = rows.is_sorted_by_key(|row| row.1);
+        for length in [1, 63, 64, 65, 1_000].into_iter().filter(|&length| length == 1 || whole) {
+            let mut windows =
+                KeyWindows::<u8, _, Few<_, (), Daba<_, ()>, 1>, Same>::with_kernel_and_hasher(List, spec, Same);
+            let (mut batched, mut turned_away) = (Told::new(), Vec::new());
+            for (start, rows) in (0..).step_by(length).zip(rows.chunks(length)) {
+                let batch = windows.push_batch(rows, |key, change| batched.push((*key, change)));
+                turned_away.extend(batch.refused.into_iter().map(|(row, error)| (start + row, error)));
+            }
+            windows.advance_to(i64::MAX, |key, change| batched.push((*key, change)));
+            prop_assert_eq!((&batched, &turned_away), (&told, &refused), "batches of {}", length);
+        }
     }
 }
 

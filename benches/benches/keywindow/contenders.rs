@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use keywindow::aggregates::Sum;
 use keywindow::kernel::{Daba, Few, Kernel, SubtractOnEvict};
-use keywindow::{KeyWindows, Tick, WindowSpec};
+use keywindow::{KeyWindows, WindowSpec};
 
 use crate::streams::Row;
 
@@ -30,9 +30,9 @@ pub trait Contender {
     }
 }
 
-pub type TwoStacksOfFew = Few<i64>;
-pub type DabaOfFew = Few<i64, Tick, Daba<i64>>;
-pub type SubtractOfFew = Few<i64, Tick, SubtractOnEvict<i64>>;
+pub type TwoStacksOfFew = Few<i64, ()>;
+pub type DabaOfFew = Few<i64, (), Daba<i64, ()>>;
+pub type SubtractOfFew = Few<i64, (), SubtractOnEvict<i64, ()>>;
 
 pub struct Ours<Q> {
     windows: KeyWindows<u32, Sum<i32>, Q>,
@@ -41,7 +41,7 @@ pub struct Ours<Q> {
     batch: Option<usize>,
 }
 
-pub fn ours<Q: Kernel<Sum<i32>, Tick> + 'static>(
+pub fn ours<Q: Kernel<Sum<i32>> + 'static>(
     spec: WindowSpec,
     batch: Option<usize>,
 ) -> Box<dyn Contender> {
@@ -49,7 +49,7 @@ pub fn ours<Q: Kernel<Sum<i32>, Tick> + 'static>(
     Box::new(Ours::<Q> { windows, told: Told::default(), batch })
 }
 
-impl<Q: Kernel<Sum<i32>, Tick>> Contender for Ours<Q> {
+impl<Q: Kernel<Sum<i32>>> Contender for Ours<Q> {
     fn push(&mut self, rows: &[Row]) {
         let told = &mut self.told;
         let mut sink = |_: &u32, change: keywindow::Change<Result<i32, _>>| {

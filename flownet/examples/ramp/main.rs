@@ -6,9 +6,10 @@
 //!
 //! The paper gives no capacities of its machines. Ours are chosen: ten workers in the stage that
 //! counts, some of them slow, so that shuffle, which gives each worker a tenth, is held to what the
-//! paper measured for Flink; what all workers bear together is then what the paper reached. The
-//! rest is found: capacities under the latency bound by `detect`, flows by `Warm`, shares by
-//! `Planner`. What is carried is what keeps every latency within the bound.
+//! paper measured for Flink, and so that what all workers bear together is what the paper reached:
+//! the gains are largely built in. The rest is found: capacities under the latency bound by
+//! `detect`, flows by `Warm`, shares by `Planner`. What is carried is what keeps every latency
+//! within the bound.
 
 mod cluster;
 

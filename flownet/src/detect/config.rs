@@ -26,7 +26,7 @@ pub struct DetectConfig {
     /// Windows more around a capacity, once it is found, to make it more exact where latencies are
     /// noisy.
     pub refine: u32,
-    /// By how much the throughput may lack behind the rate before it counts as held up.
+    /// By how much the throughput may lag behind the rate before it counts as held up.
     pub stall: f64,
     /// The most windows in all.
     pub max_windows: u32,

@@ -59,11 +59,14 @@ impl<P: Probe> Ramp<'_, P> {
                 None if rate >= most => return Ok(Ended::Fits),
                 None => (rate * config.growth).min(most),
                 Some((bad, culprits)) if good > 0.0 => {
-                    if bad - good <= config.tolerance * bad {
+                    let middle = good + (bad - good) / 2.0;
+                    // There may be no float between, however small the tolerance.
+                    let between = good < middle && middle < *bad;
+                    if !between || bad - good <= config.tolerance * bad {
                         let culprits = culprits.clone();
-                        return self.refine(good + (bad - good) / 2.0, plan, &culprits);
+                        return self.refine(middle, plan, &culprits);
                     }
-                    good + (bad - good) / 2.0
+                    middle
                 }
                 Some((bad, culprits)) => {
                     if *bad <= config.min_rate {
@@ -103,7 +106,8 @@ impl<P: Probe> Ramp<'_, P> {
         let spread = (2.0 * self.config.tolerance).max(0.05);
         for index in 0..self.config.refine {
             if self.windows >= self.config.max_windows {
-                return Ok(Ended::OutOfWindows);
+                // The knee is enclosed all the same.
+                break;
             }
             let rate = knee * if index % 2 == 0 { 1.0 - spread } else { 1.0 + spread };
             for sample in self.window(rate.min(plan.value()), plan)?.0 {
@@ -186,6 +190,7 @@ impl<P: Probe> Ramp<'_, P> {
         if !sound(seen.throughput) {
             return Err(DetectError::BadThroughput { throughput: seen.throughput });
         }
+        let mut told = BTreeSet::new();
         for &sample in &seen.samples {
             let there = match sample.at {
                 Place::Node(node) => node.index() < self.net.node_count(),
@@ -194,7 +199,8 @@ impl<P: Probe> Ramp<'_, P> {
             };
             // A latency may be infinite: of a queue without end.
             let latency = sample.latency >= 0.0;
-            if !there || !sound(sample.rate) || !latency {
+            // Two samples of one place would be two votes of one window.
+            if !there || !sound(sample.rate) || !latency || !told.insert(sample.at) {
                 return Err(DetectError::BadSample { sample });
             }
         }

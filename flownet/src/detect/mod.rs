@@ -36,7 +36,7 @@ pub struct Window {
     /// The source tuples a second that were carried. Less than the rate where something holds them
     /// up.
     pub throughput: f64,
-    /// Of each node, and of each arc whose transfer is measured. What got nothing may be left out.
+    /// One of each node, and of each arc whose transfer is measured. What got nothing may be left out.
     pub samples: Vec<Sample>,
 }
 
@@ -48,7 +48,7 @@ pub struct Sample {
     /// The tuples a second that it got.
     pub rate: f64,
     /// Their mean time there, waiting and served, or the mean time of a transfer; in the unit of
-    /// `theta`.
+    /// `theta`. Infinite for a queue without end.
     pub latency: f64,
 }
 
@@ -82,7 +82,8 @@ pub struct Detection {
     /// The plan of that flow.
     pub plan: Plan,
     /// What lies in the cut nearest the sources without being known exactly. Empty if the cut is
-    /// proved: then no dispatch carries more within the bound.
+    /// proved: then no dispatch carries more within the bound. [`Place::Rate`] if the largest rate is
+    /// all that limits what was measured, and was never carried.
     pub unproved: Vec<Place>,
     /// The rate at which the throughput no longer followed although no latency was beyond its
     /// bound, if so: the sources, or something that is not measured, hold it up.
@@ -111,7 +112,8 @@ pub enum DetectError<E> {
         /// The field.
         field: &'static str,
     },
-    /// A sample is of no node or arc of the network, or has a number that is negative or not finite.
+    /// A sample is of no node or arc of the network, or its rate is negative or not finite, or its
+    /// latency negative or not a number; or a window has two of one place.
     BadSample {
         /// The sample.
         sample: Sample,
@@ -206,7 +208,10 @@ pub fn detect<P: Probe>(
     let network = if proved { hopeful } else { with_found(net, &ramp.subjects, false)? };
     let answer = Solver::new(&network).rate(config.max_rate).solve()?;
     let plan = Planner::new(&network).policy(config.policy).plan(config.max_rate)?;
-    let unproved = unproved(&network, &answer, &ramp.subjects);
+    let mut unproved = unproved(&network, &answer, &ramp.subjects);
+    if !proved && answer.source_cut.as_ref().is_some_and(|cut| cut.rate) {
+        unproved.push(Place::Rate);
+    }
     let windows = ramp.windows;
     Ok(Detection { found: ramp.found(), network, answer, plan, unproved, stalled, windows })
 }

@@ -51,6 +51,8 @@ impl Subject {
                 let slope = (second.value - first.value) / (second.low - first.high);
                 first.value >= 0.95 * second.value || first.value - slope * first.high > self.theta
             }
+            // Pooled into one: it is flat, or falls as the rate rises. A queue without end tells nothing.
+            [only] => only.low < only.high && only.value.is_finite(),
             _ => false,
         };
         let least = blocks.first().map_or(0.0, |block| block.low);

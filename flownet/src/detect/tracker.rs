@@ -34,8 +34,9 @@ type Changes = Vec<(Place, Change<f64>)>;
 
 /// Keeps capacities current from live samples, and the flow a maximum.
 ///
-/// A latency beyond its bound at no more than the capacity asks for less: the least rate at which it
-/// was seen, and a step below. A latency within its bound at the capacity, or less than a step below
+/// A latency beyond its bound at no more than a step above the capacity asks for less: the least rate
+/// at which it was seen, or the capacity, and a step below. Beyond its bound at still more it tells
+/// nothing: so what is overloaded is not taken for slow. A latency within its bound at the capacity, or less than a step below
 /// it, asks for more: the largest such rate, and a step above. What is used less than that tells
 /// nothing about what it could bear. So a capacity that is used stays within a few steps of the
 /// rate at which the latency passes its bound, wherever that goes.
@@ -124,7 +125,7 @@ impl Tracker {
         };
         let TrackConfig { step, votes, of, .. } = self.config;
         let history = self.history.entry(at).or_insert(NEW);
-        let beyond = latency > theta && rate > 0.0;
+        let beyond = latency > theta && rate > 0.0 && rate <= capacity * (1.0 + step);
         let near = latency <= theta && rate >= capacity * (1.0 - step) && rate > 0.0;
         history.beyond = history.beyond << 1 | u64::from(beyond);
         history.near = history.near << 1 | u64::from(near);

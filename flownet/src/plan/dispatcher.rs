@@ -15,7 +15,7 @@ use crate::ArcId;
 /// Deals tuples over arcs, one at a time: O(1) each, without allocation, clock or chance.
 ///
 /// After every prefix each arc has had within `1 − 1/(2d−2)` tuples of its share `w_i / Σ w`, where
-/// `d` is the number of arcs with a weight. The turns of one period are worked out beforehand, and
+/// `d` is the number of arcs with a weight; one alone gets all. The turns of one period are worked out beforehand, and
 /// begin anew after `Σ w` tuples, divided by what all weights have in common.
 ///
 /// The weights are what is kept to. If they are rounded from other shares by [`Plan::weights`],

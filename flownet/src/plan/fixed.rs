@@ -13,12 +13,14 @@ use crate::{Capacity, Error, Limit, Network, NodeId};
 const STEPS: f64 = (1_u64 << 53) as f64;
 
 /// The plan of a network in which every node's split is fixed: loads are passed on from the sources
-/// in topological order. Gains may depend on the way here. O(V + E).
+/// in topological order. Gains may depend on the way here. O(V log V + E).
 pub(super) fn plan<C: Capacity>(
     net: &Network<C>,
     splits: &BTreeMap<NodeId, Split>,
     rate: f64,
 ) -> Result<Plan, PlanError<C>> {
+    net.sources().next().ok_or(Error::NoSource)?;
+    net.sinks().next().ok_or(Error::NoSink)?;
     let n = net.node_count();
     let mut leaving = vec![Vec::new(); n];
     for (id, arc) in net.arcs().enumerate() {
@@ -40,16 +42,22 @@ pub(super) fn plan<C: Capacity>(
                     shares[arc] = ratio / sum;
                 }
             }
-            _ if arcs.is_empty() => {}
             _ if arcs.len() == 1 && !sinks => shares[arcs[0].0] = 1.0,
-            _ => return Err(PlanError::MixedSplit { node }),
+            _ => {}
         }
     }
     let mut loads = sources(net)?;
+    let carries = |arc: usize| shares[arc] > 0.0;
+    let reached = reached(&loads, &leaving, carries);
+    // What no tuple reaches may be open, and lead around in circles.
     let mut feeders = vec![0_usize; n];
-    let carries = |arc: usize, shares: &[f64]| shares[arc] > 0.0;
-    for (id, arc) in net.arcs().enumerate() {
-        feeders[arc.to.index()] += usize::from(carries(id, &shares));
+    for (node, arcs) in (0..).map(NodeId).zip(&leaving).filter(|(node, _)| reached[node.index()]) {
+        if !arcs.is_empty() && !arcs.iter().any(|&(arc, _)| carries(arc)) {
+            return Err(PlanError::MixedSplit { node });
+        }
+        for &(_, to) in arcs.iter().filter(|&&(arc, _)| carries(arc)) {
+            feeders[to.index()] += 1;
+        }
     }
     let mut ready: Vec<usize> = (0..n).filter(|&v| feeders[v] == 0).collect();
     let mut arc_loads = vec![0.0; net.arc_count()];
@@ -62,7 +70,7 @@ pub(super) fn plan<C: Capacity>(
             return Err(Error::GainOutOfRange { node, units }.into());
         }
         for &(arc, to) in &leaving[v] {
-            if !carries(arc, &shares) {
+            if !reached[v] || !carries(arc) {
                 continue;
             }
             arc_loads[arc] = units * shares[arc];
@@ -86,10 +94,29 @@ pub(super) fn plan<C: Capacity>(
     let most = largest_rate(net, &loads, &arc_loads);
     let value = rate.min(most);
     let parts = arc_loads.iter().zip(&shares);
-    let by_arc = parts.map(|(&load, &share)| if load > 0.0 { part(share) } else { 0 }).collect();
+    let by_arc: Vec<_> =
+        parts.map(|(&load, &share)| if load > 0.0 { part(share) } else { 0 }).collect();
     let scale = |loads: Vec<f64>| loads.into_iter().map(|load| load * value).collect();
     let ends = (0..net.arc_count()).map(|arc| tail(net, arc));
-    Ok(Plan::new(ends, by_arc, [rate, value], scale(arc_loads), scale(loads)))
+    Ok(Plan::new(ends, &by_arc, [rate, value], scale(arc_loads), scale(loads)))
+}
+
+/// The nodes that something is sent to.
+fn reached(
+    loads: &[f64],
+    leaving: &[Vec<(usize, NodeId)>],
+    carries: impl Fn(usize) -> bool,
+) -> Vec<bool> {
+    let mut reached: Vec<bool> = loads.iter().map(|&load| load > 0.0).collect();
+    let mut stack: Vec<usize> = (0..reached.len()).filter(|&v| reached[v]).collect();
+    while let Some(v) = stack.pop() {
+        for &(arc, to) in &leaving[v] {
+            if carries(arc) && !core::mem::replace(&mut reached[to.index()], true) {
+                stack.push(to.index());
+            }
+        }
+    }
+    reached
 }
 
 /// A share as a whole number; a positive one is never zero, however small.

@@ -26,8 +26,6 @@ pub struct Plan {
     /// The arcs that carry something, by the node that they leave, then by number.
     arcs: Vec<ArcId>,
     parts: Vec<u128>,
-    /// The parts of each arc by its number.
-    by_arc: Vec<u128>,
     totals: Vec<u128>,
     rate: f64,
     value: f64,
@@ -40,7 +38,7 @@ impl Plan {
     /// `value` flows.
     fn new(
         ends: impl ExactSizeIterator<Item = NodeId> + Clone,
-        by_arc: Vec<u128>,
+        by_arc: &[u128],
         [rate, value]: [f64; 2],
         arc_rates: Vec<f64>,
         node_rates: Vec<f64>,
@@ -48,7 +46,7 @@ impl Plan {
         let nodes = node_rates.len();
         let mut first = alloc::vec![0_u32; nodes + 2];
         let mut totals = alloc::vec![0_u128; nodes];
-        for (from, &part) in ends.clone().zip(&by_arc) {
+        for (from, &part) in ends.clone().zip(by_arc) {
             first[from.index() + 2] += u32::from(part > 0);
             totals[from.index()] += part;
         }
@@ -57,7 +55,7 @@ impl Plan {
         }
         let count = first[nodes + 1] as usize;
         let (mut arcs, mut parts) = (alloc::vec![ArcId(0); count], alloc::vec![0; count]);
-        for ((from, &part), id) in ends.zip(&by_arc).zip(0..) {
+        for ((from, &part), id) in ends.zip(by_arc).zip(0..) {
             if part > 0 {
                 let place = &mut first[from.index() + 1];
                 arcs[*place as usize] = ArcId(id);
@@ -66,7 +64,7 @@ impl Plan {
             }
         }
         first.pop();
-        Plan { first, arcs, parts, by_arc, totals, rate, value, arc_rates, node_rates }
+        Plan { first, arcs, parts, totals, rate, value, arc_rates, node_rates }
     }
 
     /// The rate that was asked for, in source tuples.
@@ -95,13 +93,14 @@ impl Plan {
         self.parts(node).map(move |(arc, part)| (arc, part as f64 / total as f64))
     }
 
-    /// The tuples that an arc carries at [`Self::value`]; 0 if there is no such arc.
+    /// The tuples that an arc carries at [`Self::value`]; 0 if there is no such arc, infinite if gains
+    /// make more of them than a float holds.
     #[must_use]
     pub fn arc_rate(&self, arc: ArcId) -> f64 {
         self.arc_rates.get(arc.index()).copied().unwrap_or(0.0)
     }
 
-    /// The tuples that a node gets at [`Self::value`]; 0 if there is no such node.
+    /// The tuples that a node gets at [`Self::value`]; 0 if there is no such node, infinite as above.
     #[must_use]
     pub fn node_rate(&self, node: NodeId) -> f64 {
         self.node_rates.get(node.index()).copied().unwrap_or(0.0)
@@ -134,14 +133,14 @@ impl Plan {
         }
     }
 
-    /// The share of what its node sends that goes over an arc; 0 if there is no such arc, or nothing
-    /// flows there.
+    /// The share of what a node sends that goes over an arc; 0 if the arc does not leave the node, or
+    /// nothing flows there. O(log d).
     #[must_use]
     pub fn share(&self, from: NodeId, arc: ArcId) -> f64 {
-        let part = self.by_arc.get(arc.index()).copied().unwrap_or(0);
-        match self.totals.get(from.index()) {
-            Some(&total) if total > 0 => part as f64 / total as f64,
-            _ => 0.0,
+        let range = self.range(from);
+        match self.arcs[range.clone()].binary_search(&arc) {
+            Ok(place) => self.parts[range.start + place] as f64 / self.totals[from.index()] as f64,
+            Err(_) => 0.0,
         }
     }
 }

@@ -35,7 +35,8 @@ pub enum Split {
     #[default]
     Free,
     /// By key, or whatever else is not ours to choose: the share of each arc that leaves the node,
-    /// in order of their numbers. They add up to one.
+    /// in order of their numbers. They add up to one within 10^-9, and are divided by their sum. The
+    /// parts of a plan count them in 2^-53, a positive one as one of these at least.
     Fixed(Vec<f64>),
 }
 
@@ -45,7 +46,8 @@ pub enum Split {
 pub enum PlanError<C> {
     /// The network or the rate was refused.
     Network(Error<C>),
-    /// Some nodes have fixed splits and this one, with several ways to go on, has not. Together
+    /// Some nodes have fixed splits and this one, that tuples reach and that has several ways to go
+    /// on, has not. A sink that arcs leave has, to keep them or not. Together
     /// they are no flow problem but a linear program. Fix all splits, or none.
     MixedSplit {
         /// The node.
@@ -149,7 +151,7 @@ impl<'a, C: Capacity> Planner<'a, C> {
     /// A maximum flow, for `AsSolved` and `MinMax`. `Balanced` takes a few maximum flows for each
     /// cut that it finds, each in the part of the network that is not yet decided; there are at most
     /// V cuts, and on stages that send all to all as many as stages, twice. Fixed splits take
-    /// O(V + E).
+    /// O(V log V + E).
     pub fn plan(&self, rate: C) -> Result<Plan, PlanError<C>> {
         if !rate.is_valid() {
             return Err(Error::BadCapacity { at: Place::Rate, value: rate }.into());
@@ -211,7 +213,7 @@ impl<'a, C: Capacity> Planner<'a, C> {
             *rate = got as f64 * unit * units(node);
         }
         let ends = (0..net.arc_count()).map(|arc| tail(net, arc));
-        Plan::new(ends, flow.arcs, [rate, value], arc_rates, node_rates)
+        Plan::new(ends, &flow.arcs, [rate, value], arc_rates, node_rates)
     }
 }
 

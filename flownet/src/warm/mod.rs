@@ -46,8 +46,8 @@ pub struct Change<C> {
 /// A change mends the flow that stands. Where it provably changes nothing it is O(1): a raise whose
 /// near end cannot be reached from the sources or whose far end does not reach the sinks, as they
 /// stand now, and a cut that leaves room. Else flow is led around, added or taken back along single
-/// paths, O(E) each, as long as that stays below half of the work of the last solution; then the
-/// network is solved anew. So no change costs much more than a solution.
+/// paths, O(E) each, as long as that stays below half of the work of the last solution and a few
+/// hundred arcs; then the network is solved anew. So no change costs much more than a solution.
 ///
 /// Also solved anew is what does not fit the numbers at work: a first capacity of a node that had
 /// none, a float that is finer than the grid of the flow, a limit that becomes zero or positive

@@ -107,6 +107,8 @@ impl<C: Capacity> State<C> {
                 Some(arc) => self.expanded.of_arc(net, id, &arc),
                 None => Ok(limit),
             },
+            // As if it were not split, also where no flow can be.
+            Place::Node(_) if limit == Limit::Unbounded => Ok(limit),
             Place::Node(node) => self.expanded.at_node(node, limit, at),
             Place::Source(node) | Place::Sink(node) => {
                 self.expanded.at_terminal(node, limit, at, net)

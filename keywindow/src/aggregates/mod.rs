@@ -14,7 +14,8 @@
 //! | [`Of`] | that of its part | as the part | from a field of the record |
 //! | [`Present`] | that of its part | as the part | skips `None` |
 //!
-//! Floats in [`Min`], [`Max`] and [`TopK`] need an order: [`Total`] has one.
+//! Floats in [`Min`], [`Max`] and [`TopK`] need an order, and in [`First`] and [`Last`] a NaN that is
+//! equal to itself, or it is news each time: [`Total`] has both.
 
 mod adapt;
 mod count;

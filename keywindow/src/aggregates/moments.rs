@@ -39,6 +39,9 @@ impl Aggregate for Mean {
 /// LeVeque 1979), so that nothing cancels where the mean is large and the variance small: the
 /// relative error of the variance grows with n·u·√(1 + mean² / variance) and not with its square.
 /// Equal records have variance 0 exactly.
+///
+/// With an infinity or NaN among the records, or two whose difference or its square is beyond the
+/// range of floats, the variance is infinite or NaN, and the mean may be; both come back as those leave.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MomentsOf;
 

@@ -1,6 +1,5 @@
 //! De-amortised bankers' aggregator, lite.
 
-use core::hint::black_box;
 use core::mem;
 
 use super::Kernel;
@@ -52,15 +51,15 @@ impl<Acc: Clone, T: Copy + Default> Daba<Acc, T> {
             }
             return;
         }
-        let done = &mut self.elements.at_mut(self.left).1;
+        let mut elements = self.elements.view();
+        let done = &mut elements.at(self.left).1;
         *done = agg.merge(done, &self.from_right);
         self.left += 1;
         let later = self.gathered;
         self.gathered -= 1;
         if later < self.front {
-            let later = &self.elements.at(later).1;
-            let merged = agg.merge(&self.elements.at(self.gathered).1, later);
-            self.elements.at_mut(self.gathered).1 = merged;
+            let merged = agg.merge(&elements.get(self.gathered).1, &elements.get(later).1);
+            elements.at(self.gathered).1 = merged;
         }
     }
 
@@ -130,13 +129,13 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for Daba<A::Acc, T> {
     }
 
     #[inline]
-    fn touch_oldest(&self) {
-        black_box(self.elements.first().map(|&(tag, _)| tag));
+    fn next_popped(&self) -> Option<&A::Acc> {
+        self.elements.first().map(|(_, acc)| acc)
     }
 
     #[inline]
-    fn touch_newest(&self) {
-        black_box(self.elements.last().map(|&(tag, _)| tag));
+    fn newest(&self) -> Option<&A::Acc> {
+        self.elements.last().map(|(_, acc)| acc)
     }
 
     fn heap_bytes(&self) -> usize {

@@ -114,16 +114,18 @@ where
     }
 
     #[inline]
-    fn touch_oldest(&self) {
-        if let Tier::Many(kernel) = &self.tier {
-            kernel.touch_oldest();
+    fn next_popped(&self) -> Option<&A::Acc> {
+        match &self.tier {
+            Tier::Many(kernel) => kernel.next_popped(),
+            Tier::Few { .. } => None,
         }
     }
 
     #[inline]
-    fn touch_newest(&self) {
-        if let Tier::Many(kernel) = &self.tier {
-            kernel.touch_newest();
+    fn newest(&self) -> Option<&A::Acc> {
+        match &self.tier {
+            Tier::Many(kernel) => kernel.newest(),
+            Tier::Few { .. } => None,
         }
     }
 

@@ -13,11 +13,32 @@ pub(super) struct Masked<E> {
     places: Vec<E>,
     start: u64,
     end: u64,
+    /// Fewer elements than this are too few for the places.
+    least: u64,
+}
+
+/// The places, to find several elements in.
+pub(super) struct View<'a, E> {
+    places: &'a mut [E],
+    mask: usize,
+}
+
+impl<E> View<'_, E> {
+    /// The element of this number, which must be there.
+    #[inline(always)]
+    pub(super) fn get(&self, number: u64) -> &E {
+        &self.places[number as usize & self.mask]
+    }
+
+    #[inline(always)]
+    pub(super) fn at(&mut self, number: u64) -> &mut E {
+        &mut self.places[number as usize & self.mask]
+    }
 }
 
 impl<E> Masked<E> {
     pub(super) const fn new() -> Self {
-        Self { places: Vec::new(), start: 0, end: 0 }
+        Self { places: Vec::new(), start: 0, end: 0, least: 0 }
     }
 
     /// The number of the first element.
@@ -48,8 +69,14 @@ impl<E> Masked<E> {
         &self.places[self.place(number)]
     }
 
+    #[inline(always)]
+    pub(super) fn view(&mut self) -> View<'_, E> {
+        let mask = self.places.len().wrapping_sub(1);
+        View { places: &mut self.places, mask }
+    }
+
     #[inline]
-    pub(super) fn at_mut(&mut self, number: u64) -> &mut E {
+    fn at_mut(&mut self, number: u64) -> &mut E {
         let place = self.place(number);
         &mut self.places[place]
     }
@@ -80,7 +107,7 @@ impl<E> Masked<E> {
         }
         let first = mem::replace(self.at_mut(self.start), filler());
         self.start += 1;
-        if self.places.len() > SMALL && self.len() < self.places.len() / 4 {
+        if self.end - self.start < self.least {
             self.resize(self.places.len() / 2, filler);
         }
         Some(first)
@@ -94,6 +121,7 @@ impl<E> Masked<E> {
             mem::swap(&mut resized[number as usize & (places - 1)], self.at_mut(number));
         }
         self.places = resized;
+        self.least = if places > SMALL { places as u64 / 4 } else { 0 };
     }
 
     pub(super) fn heap_bytes(&self) -> usize {

@@ -47,8 +47,8 @@ use crate::Aggregate;
 
 /// A queue of partial results that knows the merge of all that it holds, oldest first.
 ///
-/// Each element bears a tag, here the [`Tick`](crate::Tick) at which it leaves; `()` for none. The
-/// aggregate comes with each call, so that a million queues need not hold a million of them; it
+/// Each element bears a tag: the [`Tick`](crate::Tick) at which it leaves in
+/// [`KeyWindow`](crate::KeyWindow), `()` for none in `KeyWindows`. The aggregate comes with each call, so that a million queues need not hold a million of them; it
 /// must be the same, or an equal one, in all calls.
 pub trait Kernel<A: Aggregate, T: Copy + Default = ()> {
     /// An empty queue.
@@ -67,11 +67,15 @@ pub trait Kernel<A: Aggregate, T: Copy + Default = ()> {
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Reads what the next `pop` will read, so that a caller with many queues can have their waits
-    /// for memory side by side.
-    fn touch_oldest(&self) {}
-    /// The same for the next `push`.
-    fn touch_newest(&self) {}
+    /// What the next `pop` will read on the heap, so that a caller with many queues can read it for
+    /// all of them beforehand; `None` for nothing.
+    fn next_popped(&self) -> Option<&A::Acc> {
+        None
+    }
+    /// What lies beside the place on the heap of the next `push`; `None` for nothing.
+    fn newest(&self) -> Option<&A::Acc> {
+        None
+    }
     /// Bytes on the heap, without those that the partial results may have there.
     fn heap_bytes(&self) -> usize;
 }

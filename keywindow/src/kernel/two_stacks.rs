@@ -1,7 +1,6 @@
 //! Two stacks in one ring.
 
 use alloc::collections::VecDeque;
-use core::hint::black_box;
 use core::mem;
 
 use super::{Kernel, ring};
@@ -25,6 +24,9 @@ pub struct TwoStacks<Acc, T = Tick> {
     front: usize,
     back: Acc,
 }
+
+/// Pops between two looks at whether the ring is too large.
+const SHRINK: usize = 16;
 
 /// Makes each element the merge of itself and all that follow, `later` at the very end.
 fn suffixes<A: Aggregate, T>(agg: &A, elements: &mut [(T, A::Acc)], later: Option<&A::Acc>) {
@@ -79,7 +81,9 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for TwoStacks<A::Acc, T> {
             self.flip(agg);
         }
         let next = self.rest.pop_front().unwrap_or_else(|| (T::default(), agg.create()));
-        ring::shrink(&mut self.rest);
+        if self.front.is_multiple_of(SHRINK) {
+            ring::shrink(&mut self.rest);
+        }
         Some(mem::replace(&mut self.first, next).0)
     }
 
@@ -103,13 +107,13 @@ impl<A: Aggregate, T: Copy + Default> Kernel<A, T> for TwoStacks<A::Acc, T> {
     }
 
     #[inline]
-    fn touch_oldest(&self) {
-        black_box(self.rest.front().map(|(tag, _)| *tag));
+    fn next_popped(&self) -> Option<&A::Acc> {
+        self.rest.front().map(|(_, acc)| acc)
     }
 
     #[inline]
-    fn touch_newest(&self) {
-        black_box(self.rest.back().map(|(tag, _)| *tag));
+    fn newest(&self) -> Option<&A::Acc> {
+        self.rest.back().map(|(_, acc)| acc)
     }
 
     fn heap_bytes(&self) -> usize {

@@ -3,14 +3,11 @@
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash};
-use core::hint::black_box;
 
+use super::near::AHEAD;
 use super::{KeyWindows, NONE};
 use crate::kernel::Kernel;
-use crate::{Aggregate, Change, Error, Tick};
-
-/// Keys that are looked for at once.
-const CHUNK: usize = 64;
+use crate::{Aggregate, Change, Error};
 
 /// What became of the records of a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +26,7 @@ impl<K, A, Q, S> KeyWindows<K, A, Q, S>
 where
     K: Hash + Eq + Clone,
     A: Aggregate<In: Sized>,
-    Q: Kernel<A, Tick>,
+    Q: Kernel<A>,
     S: BuildHasher,
 {
     /// Pushes rows of key, time and record in the order of their time; those of one time in the
@@ -44,15 +41,15 @@ where
     ) -> Batch {
         let mut batch = Batch::default();
         if rows.is_sorted_by_key(|row| row.1) {
-            for (i, rows) in rows.chunks(CHUNK).enumerate() {
-                let numbered = rows.iter().enumerate().map(|(j, row)| (i * CHUNK + j, row));
+            for (i, rows) in rows.chunks(AHEAD).enumerate() {
+                let numbered = rows.iter().enumerate().map(|(j, row)| (i * AHEAD + j, row));
                 self.push_chunk(numbered, &mut batch, &mut sink);
             }
             return batch;
         }
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by_key(|&i| rows[i].1);
-        for order in order.chunks(CHUNK) {
+        for order in order.chunks(AHEAD) {
             self.push_chunk(order.iter().map(|&i| (i, &rows[i])), &mut batch, &mut sink);
         }
         batch
@@ -68,23 +65,19 @@ where
         A::In: 'a,
     {
         // Where few slices wait at a time, each will be let in before it is forgotten here.
-        let soon = self.waiting.len() < CHUNK;
-        // One short loop for each wait: for the index, then for the keys.
-        let mut found = [(0, NONE); CHUNK];
-        for ((_, (key, ..)), found) in rows.clone().zip(&mut found) {
-            let hash = self.hasher.hash_one(key);
-            // Most likely the right one: only seven bits of the hash have been compared.
-            *found = (hash, self.index.find(hash, |_| true).copied().unwrap_or(NONE));
+        let soon = self.waiting.len() < AHEAD;
+        let mut found = [(0, NONE); AHEAD];
+        for ((_, (key, ..)), (hash, _)) in rows.clone().zip(&mut found) {
+            *hash = self.hasher.hash_one(key);
         }
+        for (_, (hash, id)) in rows.clone().zip(&mut found) {
+            // Most likely the right one: only seven bits of the hash have been compared.
+            *id = self.index.find(*hash, |_| true).copied().unwrap_or(NONE);
+        }
+        self.bring(found.map(|(_, id)| id), |slices| if soon { slices.newest() } else { None });
         for ((_, (key, ..)), (hash, id)) in rows.clone().zip(&mut found) {
-            match self.keys.get(*id) {
-                Some(live) if live.key == *key => {
-                    if soon {
-                        black_box((live.slices.oldest(), live.slices.len()));
-                        live.slices.touch_newest();
-                    }
-                }
-                _ => *id = self.find(*hash, key).unwrap_or(NONE),
+            if !self.is(*id, key) {
+                *id = self.find(*hash, key).unwrap_or(NONE);
             }
         }
         for ((row, (key, time, record)), (hash, id)) in rows.zip(found) {

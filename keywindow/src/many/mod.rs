@@ -1,49 +1,51 @@
 //! The windows of many keys.
 
 mod batch;
+mod departures;
+mod near;
+mod room;
 mod slab;
 mod stats;
-mod wheel;
 
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
 use core::hash::{BuildHasher, Hash};
-use core::hint::black_box;
 use core::{fmt, iter, mem};
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
+use crate::clock::Clock;
 use crate::kernel::{Few, Kernel};
-use crate::lattice::{NEVER, Place};
+use crate::lattice::NEVER;
 use crate::tick::{turn, value};
 use crate::{Aggregate, Change, Emit, Error, Outcome, Tick, WindowSpec};
 pub use batch::Batch;
+use departures::Departures;
+use near::AHEAD;
+use room::give_back;
 use slab::Slab;
 pub use stats::Stats;
-use wheel::Wheel;
 
-/// No entry of the list of what waits.
+/// Marks of a key that has nothing to do with the tick, or that one slice leaves or two.
 const NONE: u32 = u32::MAX;
+const ONE_LEAVES: u32 = NONE - 1;
+const TWO_LEAVE: u32 = NONE - 2;
 
-/// So many that two slices of each, which is what can wait, are numbered below [`NONE`].
-const MOST_KEYS: usize = (u32::MAX / 2) as usize;
-/// Entries of lists for which room is kept where there is no key.
-const ROOM: usize = 64;
-/// Keys that are brought near before the first of them is visited.
-const AHEAD: usize = 16;
+/// So many that two slices of each, which is what can wait, are numbered below the marks.
+const MOST_KEYS: usize = (TWO_LEAVE / 2) as usize;
 
 /// The sliding windows of many keys, in order of time.
 ///
 /// Each key has a [`KeyWindow`](crate::KeyWindow)'s worth of slices, and is forgotten as its last
-/// record leaves. What has not entered a window yet is in one list for all keys; when the next
-/// record of a key leaves is in a timing wheel, one entry a key. So a record costs a look-up of its
-/// key and, for each slice, its kernel's merges and two visits of the key.
+/// record leaves. What has not entered a window yet is in one list for all keys; what leaves is in one
+/// queue for all. So a record costs a look-up of its key and, for each slice, its kernel's merges and
+/// two visits of the key.
 ///
 /// Changes come in the order of window ends. Of one end, first come the keys that a record enters,
-/// in the order in which they came, then those that only lose some, in the order in which the
-/// wheel learned of it: an order that depends on the records alone, and neither on the hasher nor on
-/// how often the time is told.
+/// in the order in which they came, then those that only lose some, in the order in which these came:
+/// an order that depends on the records alone, and neither on the hasher nor on how often the time
+/// is told.
 ///
 /// ```
 /// use keywindow::{KeyWindows, WindowSpec};
@@ -68,16 +70,17 @@ const AHEAD: usize = 16;
 /// # Ok::<(), keywindow::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct KeyWindows<K, A: Aggregate, Q = Few<<A as Aggregate>::Acc>, S = DefaultHashBuilder> {
+pub struct KeyWindows<K, A: Aggregate, Q = Few<<A as Aggregate>::Acc, ()>, S = DefaultHashBuilder> {
     agg: A,
-    spec: WindowSpec,
+    clock: Clock,
     emit: Emit,
-    now: i64,
     hasher: S,
     index: HashTable<u32>,
     keys: Slab<Key<K, Q>>,
-    /// When the oldest slice of each key that has one leaves.
-    wheel: Wheel,
+    /// When the slices leave.
+    departures: Departures,
+    /// So many of the next that leave are near.
+    near: usize,
     /// Slices that enter at `enter`.
     waiting: Vec<Waiting<A::Acc>>,
     enter: Tick,
@@ -88,8 +91,8 @@ pub struct KeyWindows<K, A: Aggregate, Q = Few<<A as Aggregate>::Acc>, S = Defau
 #[derive(Clone, Debug)]
 struct Key<K, Q> {
     key: K,
-    /// The newest of its slices that wait, or [`NONE`].
-    waiting: u32,
+    /// The newest of its slices that wait; or how many leave at this tick, while one is told.
+    mark: u32,
     slices: Q,
 }
 
@@ -99,19 +102,11 @@ struct Waiting<Acc> {
     /// The same key's next slice that waits, or [`NONE`]: where the slide does not divide the size,
     /// records that enter together may leave apart.
     next: u32,
+    /// So many of the key's slices leave as this one enters.
+    leaving: u32,
     leave: Tick,
     /// `None` once it has entered.
     acc: Option<Acc>,
-}
-
-/// Brings a key near that is visited soon.
-#[inline]
-fn touch<A: Aggregate, K, Q: Kernel<A, Tick>>(keys: &Slab<Key<K, Q>>, id: u32) {
-    if let Some(key) = keys.get(id) {
-        // A key may lie in two lines of the cache.
-        black_box((key.slices.oldest(), key.slices.len()));
-        key.slices.touch_oldest();
-    }
 }
 
 impl<K: Hash + Eq, A: Aggregate> KeyWindows<K, A> {
@@ -122,28 +117,28 @@ impl<K: Hash + Eq, A: Aggregate> KeyWindows<K, A> {
     }
 }
 
-impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>> KeyWindows<K, A, Q> {
+impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>> KeyWindows<K, A, Q> {
     /// No keys, and a kernel of the caller's choice for each, as in
-    /// `KeyWindows::<&str, _, Daba<_>>::with_kernel(agg, spec)`.
+    /// `KeyWindows::<&str, _, Daba<_, ()>>::with_kernel(agg, spec)`.
     #[must_use]
     pub fn with_kernel(agg: A, spec: WindowSpec) -> Self {
         Self::with_kernel_and_hasher(agg, spec, DefaultHashBuilder::default())
     }
 }
 
-impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<K, A, Q, S> {
+impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, Q, S> {
     /// No keys, and both kernel and hasher of the caller's choice. No output depends on the hasher.
     #[must_use]
     pub fn with_kernel_and_hasher(agg: A, spec: WindowSpec, hasher: S) -> Self {
         Self {
             agg,
-            spec,
+            clock: Clock::new(spec),
             emit: Emit::default(),
-            now: i64::MIN,
             hasher,
             index: HashTable::new(),
             keys: Slab::new(),
-            wheel: Wheel::new(),
+            departures: Departures::new(),
+            near: 0,
             waiting: Vec::new(),
             enter: NEVER,
             due: Vec::new(),
@@ -196,20 +191,11 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
         time: i64,
         sink: impl FnMut(&K, Change<A::Out>),
     ) -> Result<Option<(Tick, Tick)>, Error> {
-        if time < self.now {
-            return Err(Error::OutOfOrder { time, now: self.now });
-        }
-        let passed = self.spec.passed(time);
-        self.now = time;
+        let passed = self.clock.reach(time)?;
         self.fire_until(passed, sink);
-        match self.spec.place(time, passed) {
-            Place::Windows { enter, leave } => Ok(Some((enter, leave))),
-            Place::Gap => {
-                self.stats.gaps += 1;
-                Ok(None)
-            }
-            Place::Never => Err(Error::NeverEnters { time }),
-        }
+        let ticks = self.clock.spec.place(time, passed)?;
+        self.stats.gaps += u64::from(ticks.is_none());
+        Ok(ticks)
     }
 
     #[inline]
@@ -234,7 +220,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
         if self.keys.len() >= MOST_KEYS {
             return Err(Error::TooManyKeys);
         }
-        let key = Key { key, waiting: NONE, slices: Q::new(&self.agg) };
+        let key = Key { key, mark: NONE, slices: Q::new(&self.agg) };
         let id = self.keys.insert(key).ok_or(Error::TooManyKeys)?;
         let Self { index, keys, hasher, .. } = self;
         index.insert_unique(hash, id, |&id| {
@@ -249,7 +235,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
         self.stats.records += 1;
         let Some(key) = self.keys.get_mut(id) else { return };
         let new = self.waiting.len() as u32;
-        if let Some(newest) = self.waiting.get_mut(key.waiting as usize) {
+        if let Some(newest) = self.waiting.get_mut(key.mark as usize) {
             if newest.leave == leave {
                 if let Some(acc) = &mut newest.acc {
                     self.agg.add(acc, record);
@@ -258,10 +244,13 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
             }
             newest.next = new;
         }
-        key.waiting = new;
+        key.mark = new;
         let mut acc = self.agg.create();
         self.agg.add(&mut acc, record);
-        self.waiting.push(Waiting { id, next: NONE, leave, acc: Some(acc) });
+        self.waiting.push(Waiting { id, next: NONE, leaving: 0, acc: Some(acc), leave });
+        if leave != NEVER {
+            self.departures.push(leave, id);
+        }
         // All that wait have their time in one cell of the lattice, so this is one tick.
         self.enter = enter;
     }
@@ -269,19 +258,17 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
     /// Lets the time come to `time`: all windows that end until then, inclusive, are final, and
     /// their changes go to `sink`. A time that has passed already changes nothing.
     pub fn advance_to(&mut self, time: i64, sink: impl FnMut(&K, Change<A::Out>)) {
-        if time > self.now {
-            self.now = time;
-            self.fire_until(self.spec.passed(time), sink);
-        }
+        let passed = self.clock.advance(time);
+        self.fire_until(passed, sink);
     }
 
     /// The next tick with changes, or [`NEVER`].
     #[inline]
     fn next(&self) -> Tick {
-        self.wheel.next().min(self.enter)
+        self.departures.next().min(self.enter)
     }
 
-    /// All changes of ticks before `passed`, which is never [`NEVER`].
+    /// All changes of ticks before `passed`; [`NEVER`] is before none.
     #[inline]
     fn fire_until(&mut self, passed: Tick, mut sink: impl FnMut(&K, Change<A::Out>)) {
         while self.next() < passed {
@@ -291,59 +278,81 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
 
     /// All changes of one tick.
     fn fire(&mut self, tick: Tick, sink: &mut impl FnMut(&K, Change<A::Out>)) {
-        let end = self.spec.end(tick);
-        // First off the wheel, since keys that a record enters are put on it anew.
+        let end = self.clock.spec.end(tick);
         let mut due = mem::take(&mut self.due);
-        if self.wheel.next() == tick {
-            let keys = &self.keys;
-            self.wheel.take(tick, &mut due, |id| touch::<A, _, _>(keys, id));
+        if self.departures.next() == tick {
+            self.departures.take(&mut due);
+            self.near = self.near.saturating_sub(due.len());
+            self.mark(&due);
         }
         if self.enter == tick {
-            self.enter_waiting(tick, end, sink);
+            self.enter_waiting(end, sink);
         }
         for due in due.chunks(AHEAD) {
             if due.len() > 1 {
-                due.iter().for_each(|&id| touch::<A, _, _>(&self.keys, id));
+                self.bring(due.iter().copied(), Q::next_popped);
             }
             for &id in due {
-                // Unless a record has just entered.
-                if self.keys.get(id).is_some_and(|key| key.slices.oldest() == Some(tick)) {
-                    self.visit(id, tick, end, None, sink);
-                }
+                let leaving = match self.keys.get(id).map(|key| key.mark) {
+                    Some(ONE_LEAVES) => 1,
+                    Some(TWO_LEAVE) => 2,
+                    // It has been told, as a record entered or another of its slices left.
+                    _ => continue,
+                };
+                self.visit(id, end, leaving, None, sink);
             }
         }
         due.clear();
         self.due = due;
-        if self.keys.len() == 0 {
-            // Nothing is left of keys that were.
-            self.due.shrink_to(ROOM);
-            self.waiting.shrink_to(ROOM);
-            self.wheel.release();
+        if self.near == 0 {
+            self.bring_leaving();
+        }
+        // Nothing is left of keys that were, whether or not others live on.
+        let keys = self.keys.len();
+        give_back(&mut self.due, keys);
+        give_back(&mut self.waiting, keys);
+        if keys == 0 {
+            self.departures = Departures::new();
+        }
+    }
+
+    /// Marks the keys of slices that leave. Where the slide does not divide the size, two slices of
+    /// a key that entered apart may leave together.
+    fn mark(&mut self, due: &[u32]) {
+        for &id in due {
+            let Some(key) = self.keys.get_mut(id) else { continue };
+            key.mark = match key.mark {
+                NONE => ONE_LEAVES,
+                ONE_LEAVES => TWO_LEAVE,
+                waiting => {
+                    if let Some(newest) = self.waiting.get_mut(waiting as usize) {
+                        newest.leaving += 1;
+                    }
+                    waiting
+                }
+            };
         }
     }
 
     /// Lets what waits in.
-    fn enter_waiting(&mut self, tick: Tick, end: i64, sink: &mut impl FnMut(&K, Change<A::Out>)) {
+    fn enter_waiting(&mut self, end: i64, sink: &mut impl FnMut(&K, Change<A::Out>)) {
         self.enter = NEVER;
         let mut waiting = mem::take(&mut self.waiting);
         for i in 0..waiting.len() {
-            if i % AHEAD == 1 {
-                for soon in waiting.iter().skip(i).take(AHEAD) {
-                    let Some(key) = self.keys.get(soon.id) else { continue };
-                    if key.slices.oldest() == Some(tick) {
-                        key.slices.touch_oldest();
-                    }
-                    key.slices.touch_newest();
-                }
+            if i % AHEAD == 0 && waiting.len() > 1 {
+                let soon = || waiting.iter().skip(i).take(AHEAD);
+                self.bring(soon().map(|soon| soon.id), Q::newest);
+                let losing = soon().filter(|soon| soon.leaving > 0);
+                self.bring(losing.map(|soon| soon.id), Q::next_popped);
             }
-            let Waiting { id, next, leave, ref mut acc } = waiting[i];
-            let Some(acc) = acc.take() else { continue };
-            let first = (leave, acc);
+            let Waiting { id, next, leaving, ref mut acc, .. } = waiting[i];
+            let Some(first) = acc.take() else { continue };
             match waiting.get_mut(next as usize) {
-                None => self.visit(id, tick, end, Some(first), sink),
+                None => self.visit(id, end, leaving, Some(first), sink),
                 Some(second) => {
-                    let second = second.acc.take().map(|acc| (second.leave, acc));
-                    self.visit(id, tick, end, iter::once(first).chain(second), sink);
+                    let leaving = second.leaving;
+                    let both = iter::once(first).chain(second.acc.take());
+                    self.visit(id, end, leaving, both, sink);
                 }
             }
         }
@@ -356,26 +365,30 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
     fn visit(
         &mut self,
         id: u32,
-        tick: Tick,
         end: i64,
-        entering: impl IntoIterator<Item = (Tick, A::Acc)>,
+        leaving: u32,
+        entering: impl IntoIterator<Item = A::Acc>,
         sink: &mut impl FnMut(&K, Change<A::Out>),
     ) {
         let Some(key) = self.keys.get_mut(id) else { return };
-        key.waiting = NONE;
-        let (held, before) = (key.slices.oldest(), key.slices.len());
-        let told = turn(&self.agg, self.emit, &mut key.slices, tick, entering);
-        self.stats.slices = self.stats.slices + key.slices.len() - before;
+        key.mark = NONE;
+        let before = key.slices.len();
+        let told = turn(&self.agg, self.emit, &mut key.slices, |agg, slices| {
+            for _ in 0..leaving {
+                slices.pop(agg);
+            }
+            for acc in entering {
+                slices.push(agg, (), acc);
+            }
+        });
+        let after = key.slices.len();
+        self.stats.slices = self.stats.slices + after - before;
         if let Some(value) = told {
             self.stats.changes += 1;
             sink(&key.key, Change { end, value });
         }
-        match key.slices.oldest() {
-            None => self.forget(id),
-            // The entry on the wheel still stands.
-            Some(_) if held.is_some_and(|held| held != tick) => {}
-            Some(NEVER) => {}
-            Some(leave) => self.wheel.insert(leave, id),
+        if after == 0 {
+            self.forget(id);
         }
     }
 
@@ -400,7 +413,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
     #[must_use]
     pub fn next_deadline(&self) -> Option<i64> {
         let next = self.next();
-        (next != NEVER).then(|| self.spec.end(next))
+        (next != NEVER).then(|| self.clock.spec.end(next))
     }
 
     /// The result of a key in the last window that has ended, `None` if it held no record of it.
@@ -435,13 +448,13 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
     /// The time that has been reached; `i64::MIN` at first.
     #[must_use]
     pub const fn now(&self) -> i64 {
-        self.now
+        self.clock.now
     }
 
     /// The windows.
     #[must_use]
     pub const fn spec(&self) -> &WindowSpec {
-        &self.spec
+        &self.clock.spec
     }
 
     /// The aggregate.
@@ -460,7 +473,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
             slices: self.stats.slices + waiting,
             heap_bytes: slices
                 + self.keys.heap_bytes()
-                + self.wheel.heap_bytes()
+                + self.departures.heap_bytes()
                 + self.index.allocation_size()
                 + self.waiting.capacity() * size_of::<Waiting<A::Acc>>()
                 + self.due.capacity() * size_of::<u32>(),
@@ -472,9 +485,9 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A, Tick>, S: BuildHasher> KeyWindows<
 impl<K, A: Aggregate, Q, S> fmt::Debug for KeyWindows<K, A, Q, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyWindows")
-            .field("spec", &self.spec)
+            .field("spec", &self.clock.spec)
             .field("emit", &self.emit)
-            .field("now", &self.now)
+            .field("now", &self.clock.now)
             .field("keys", &self.keys.len())
             .finish_non_exhaustive()
     }

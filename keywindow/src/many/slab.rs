@@ -1,31 +1,29 @@
 //! Where the keys live: numbered places that are used again.
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// Places a chunk.
-const PLACES: usize = 512;
-const WORDS: usize = PLACES / 64;
+/// Places a chunk: a bit of a word for each.
+const PLACES: usize = 64;
 
 /// Items under numbers, in chunks: nothing is moved as they grow, and a chunk whose last item goes
-/// gives its memory back. A new item gets the lowest free number, so that the last chunks empty.
+/// gives its memory back, but for the first. A new item gets the lowest free number, so that the
+/// last chunks empty.
 #[derive(Clone, Debug)]
 pub(super) struct Slab<S> {
-    chunks: Vec<Chunk<S>>,
+    /// `None` for one that holds nothing.
+    chunks: Vec<Option<Box<Chunk<S>>>>,
     /// A bit for each chunk with a free place.
     room: Vec<u64>,
     len: usize,
 }
 
+/// As aligned as a line of the cache: an item of 64 bytes lies in one.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Chunk<S> {
-    items: Vec<Option<S>>,
-    taken: [u64; WORDS],
-}
-
-impl<S> Chunk<S> {
-    const fn new() -> Self {
-        Self { items: Vec::new(), taken: [0; WORDS] }
-    }
+    items: [Option<S>; PLACES],
+    taken: u64,
 }
 
 /// The position of the first bit that is set.
@@ -46,38 +44,38 @@ impl<S> Slab<S> {
         self.len
     }
 
+    /// The place of this number, without a look at what is there.
+    #[inline]
+    pub(super) fn place(&self, id: u32) -> Option<&Option<S>> {
+        Some(&self.chunks.get(id as usize / PLACES)?.as_ref()?.items[id as usize % PLACES])
+    }
+
     #[inline]
     pub(super) fn get(&self, id: u32) -> Option<&S> {
-        self.chunks.get(id as usize / PLACES)?.items.get(id as usize % PLACES)?.as_ref()
+        self.place(id)?.as_ref()
     }
 
     #[inline]
     pub(super) fn get_mut(&mut self, id: u32) -> Option<&mut S> {
-        self.chunks.get_mut(id as usize / PLACES)?.items.get_mut(id as usize % PLACES)?.as_mut()
+        self.chunks.get_mut(id as usize / PLACES)?.as_mut()?.items[id as usize % PLACES].as_mut()
     }
 
     /// Keeps the item under the lowest free number, `None` where there is no number left.
     pub(super) fn insert(&mut self, item: S) -> Option<u32> {
         let at = first_set(self.room.iter().copied()).unwrap_or(self.chunks.len());
         if at == self.chunks.len() {
-            self.chunks.push(Chunk::new());
+            self.chunks.push(None);
             self.room.resize(self.chunks.len().div_ceil(64), 0);
             self.room[at / 64] |= 1 << (at % 64);
         }
-        let chunk = &mut self.chunks[at];
-        let place = first_set(chunk.taken.iter().map(|word| !word))?;
+        let chunk = self.chunks[at]
+            .get_or_insert_with(|| Box::new(Chunk { items: [const { None }; PLACES], taken: 0 }));
+        let place = first_set([!chunk.taken])?;
         // The last number stands for none.
         let id = u32::try_from(at * PLACES + place).ok().filter(|&id| id < u32::MAX)?;
-        chunk.taken[place / 64] |= 1 << (place % 64);
-        if place < chunk.items.len() {
-            chunk.items[place] = Some(item);
-        } else {
-            if at > 0 && chunk.items.is_empty() {
-                chunk.items.reserve_exact(PLACES);
-            }
-            chunk.items.push(Some(item));
-        }
-        if chunk.taken == [u64::MAX; WORDS] {
+        chunk.taken |= 1 << place;
+        chunk.items[place] = Some(item);
+        if chunk.taken == u64::MAX {
             self.room[at / 64] &= !(1 << (at % 64));
         }
         self.len += 1;
@@ -86,14 +84,14 @@ impl<S> Slab<S> {
 
     pub(super) fn remove(&mut self, id: u32) -> Option<S> {
         let (at, place) = (id as usize / PLACES, id as usize % PLACES);
-        let chunk = self.chunks.get_mut(at)?;
-        let item = chunk.items.get_mut(place)?.take()?;
-        chunk.taken[place / 64] &= !(1 << (place % 64));
+        let chunk = self.chunks.get_mut(at)?.as_mut()?;
+        let item = chunk.items[place].take()?;
+        chunk.taken &= !(1 << place);
         self.room[at / 64] |= 1 << (at % 64);
         self.len -= 1;
-        if chunk.taken == [0; WORDS] {
-            chunk.items = Vec::new();
-            while self.chunks.last().is_some_and(|chunk| chunk.items.capacity() == 0) {
+        if chunk.taken == 0 && at > 0 {
+            self.chunks[at] = None;
+            while self.chunks.last().is_some_and(Option::is_none) {
                 self.chunks.pop();
                 let at = self.chunks.len();
                 self.room[at / 64] &= !(1 << (at % 64));
@@ -101,19 +99,19 @@ impl<S> Slab<S> {
             self.room.truncate(self.chunks.len().div_ceil(64));
             if self.chunks.len() < self.chunks.capacity() / 4 {
                 self.chunks.shrink_to(self.chunks.len() * 2);
+                self.room.shrink_to(self.room.len() * 2);
             }
         }
         Some(item)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &S> {
-        self.chunks.iter().flat_map(|chunk| chunk.items.iter().flatten())
+        self.chunks.iter().flatten().flat_map(|chunk| chunk.items.iter().flatten())
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
-        let items: usize = self.chunks.iter().map(|chunk| chunk.items.capacity()).sum();
-        items * size_of::<Option<S>>()
-            + self.chunks.capacity() * size_of::<Chunk<S>>()
+        self.chunks.iter().flatten().count() * size_of::<Chunk<S>>()
+            + self.chunks.capacity() * size_of::<Option<Box<Chunk<S>>>>()
             + self.room.capacity() * size_of::<u64>()
     }
 }
@@ -148,6 +146,23 @@ mod tests {
         for id in map.into_keys() {
             slab.remove(id);
         }
-        assert_eq!((slab.len(), slab.chunks.len(), slab.room.len()), (0, 0, 0));
+        assert_eq!((slab.len(), slab.chunks.len(), slab.room.len()), (0, 1, 1));
+    }
+
+    #[test]
+    fn what_is_left_of_many_items_is_what_is_left_of_few() {
+        let left = |items: u32| {
+            let mut slab = Slab::new();
+            for item in 0..items {
+                slab.insert(item);
+            }
+            for id in 0..items {
+                assert_eq!(slab.remove(id), Some(id));
+            }
+            assert!(slab.chunks.capacity() < 16, "{} chunks", slab.chunks.capacity());
+            assert!(slab.room.capacity() < 16, "room in {} words", slab.room.capacity());
+        };
+        left(100);
+        left(200_000);
     }
 }

@@ -3,7 +3,8 @@
 use alloc::collections::VecDeque;
 
 use super::Cost;
-use crate::lattice::{NEVER, Place};
+use crate::clock::Clock;
+use crate::lattice::NEVER;
 use crate::{Aggregate, Change, Error, Outcome, Tick, WindowSpec};
 
 /// How section 4.2 is read. Its words allow all of these; only one is right.
@@ -35,9 +36,8 @@ pub enum Reading {
 #[derive(Clone, Debug)]
 pub struct LeftRight<A: Aggregate> {
     agg: A,
-    spec: WindowSpec,
+    clock: Clock,
     reading: Reading,
-    now: i64,
     /// Windows that have not ended, by their end.
     live: VecDeque<Window<A::Acc>>,
     /// The left window that ended last, and the right one that ended last after it.
@@ -59,7 +59,7 @@ impl<A: Aggregate> LeftRight<A> {
     #[must_use]
     pub fn new(agg: A, spec: WindowSpec, reading: Reading) -> Self {
         let (live, cost) = (VecDeque::new(), Cost::default());
-        Self { agg, spec, reading, now: i64::MIN, live, left: None, right: None, cost }
+        Self { agg, clock: Clock::new(spec), reading, live, left: None, right: None, cost }
     }
 
     /// As [`KeyWindow::push`](crate::KeyWindow::push).
@@ -73,14 +73,10 @@ impl<A: Aggregate> LeftRight<A> {
         record: &A::In,
         sink: impl FnMut(Change<A::Out>),
     ) -> Result<Outcome, Error> {
-        if time < self.now {
-            return Err(Error::OutOfOrder { time, now: self.now });
-        }
-        self.advance_to(time, sink);
-        let (enter, leave) = match self.spec.place(time, self.spec.passed(time)) {
-            Place::Windows { enter, leave } => (enter, leave),
-            Place::Gap => return Ok(Outcome::Gap),
-            Place::Never => return Err(Error::NeverEnters { time }),
+        let passed = self.clock.reach(time)?;
+        self.fire(passed, sink);
+        let Some((enter, leave)) = self.clock.spec.place(time, passed)? else {
+            return Ok(Outcome::Gap);
         };
         let exists = self.live.front().is_some_and(|window| window.end == enter);
         if !exists || self.reading == Reading::NoCoincidence {
@@ -113,8 +109,8 @@ impl<A: Aggregate> LeftRight<A> {
         let lefts = self.live.iter().filter(|window| window.is_left).chain(&self.left);
         // The two overlap if the last left one ends after the start of the new one.
         let last = lefts.max_by_key(|window| window.end).filter(|last| {
-            let apart = self.spec.end(enter).abs_diff(self.spec.end(last.end));
-            apart < self.spec.size().unsigned_abs()
+            let apart = self.clock.spec.end(enter).abs_diff(self.clock.spec.end(last.end));
+            apart < self.clock.spec.size().unsigned_abs()
         });
         // Starts in the part of the last left window before the new one: it has ended already.
         let inside = self.right.as_ref().filter(|_| last.is_some_and(|last| last.end != enter));
@@ -137,18 +133,21 @@ impl<A: Aggregate> LeftRight<A> {
     }
 
     fn starts_before(&self, end: Tick, other: Tick) -> bool {
-        let start = i128::from(self.spec.end(end)) - i128::from(self.spec.size());
-        start < i128::from(self.spec.end(other))
+        let start = i128::from(self.clock.spec.end(end)) - i128::from(self.clock.spec.size());
+        start < i128::from(self.clock.spec.end(other))
     }
 
     /// Tells every key window that ends by `time`.
-    pub fn advance_to(&mut self, time: i64, mut sink: impl FnMut(Change<A::Out>)) {
-        self.now = self.now.max(time);
-        let passed = self.spec.passed(self.now);
+    pub fn advance_to(&mut self, time: i64, sink: impl FnMut(Change<A::Out>)) {
+        let passed = self.clock.advance(time);
+        self.fire(passed, sink);
+    }
+
+    fn fire(&mut self, passed: Tick, mut sink: impl FnMut(Change<A::Out>)) {
         while self.live.front().is_some_and(|window| window.end < passed) {
             let Some(window) = self.live.pop_front() else { return };
             let value = (!window.empty).then(|| self.agg.get(&window.acc));
-            sink(Change { end: self.spec.end(window.end), value });
+            sink(Change { end: self.clock.spec.end(window.end), value });
             match self.reading {
                 Reading::Purged => {}
                 _ if window.is_left => (self.left, self.right) = (Some(window), None),

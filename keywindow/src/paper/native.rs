@@ -3,15 +3,15 @@
 use alloc::collections::VecDeque;
 
 use super::Cost;
-use crate::lattice::{NEVER, Place};
+use crate::clock::Clock;
+use crate::lattice::NEVER;
 use crate::{Aggregate, Change, Error, Outcome, Tick, WindowSpec};
 
 /// What engines do: every record goes into every window that holds it, size / slide of them.
 #[derive(Clone, Debug)]
 pub struct Native<A: Aggregate> {
     agg: A,
-    spec: WindowSpec,
-    now: i64,
+    clock: Clock,
     /// The windows that hold a record, ascending.
     windows: VecDeque<(Tick, A::Acc)>,
     cost: Cost,
@@ -21,7 +21,7 @@ impl<A: Aggregate> Native<A> {
     /// No window.
     #[must_use]
     pub fn new(agg: A, spec: WindowSpec) -> Self {
-        Self { agg, spec, now: i64::MIN, windows: VecDeque::new(), cost: Cost::default() }
+        Self { agg, clock: Clock::new(spec), windows: VecDeque::new(), cost: Cost::default() }
     }
 
     /// As [`KeyWindow::push`](crate::KeyWindow::push), but every window is told.
@@ -35,16 +35,12 @@ impl<A: Aggregate> Native<A> {
         record: &A::In,
         sink: impl FnMut(Change<A::Out>),
     ) -> Result<Outcome, Error> {
-        if time < self.now {
-            return Err(Error::OutOfOrder { time, now: self.now });
-        }
-        self.advance_to(time, sink);
-        let (enter, leave) = match self.spec.place(time, self.spec.passed(time)) {
-            Place::Windows { enter, leave } => (enter, leave),
-            Place::Gap => return Ok(Outcome::Gap),
-            Place::Never => return Err(Error::NeverEnters { time }),
+        let passed = self.clock.reach(time)?;
+        self.fire(passed, sink);
+        let Some((enter, leave)) = self.clock.spec.place(time, passed)? else {
+            return Ok(Outcome::Gap);
         };
-        let last = self.spec.passed(i64::MAX);
+        let last = self.clock.spec.passed(i64::MAX);
         let next = self.windows.back().map_or(enter, |(last, _)| (last + 1).max(enter));
         for tick in next..if leave == NEVER { last } else { leave } {
             self.windows.push_back((tick, self.agg.create()));
@@ -58,11 +54,14 @@ impl<A: Aggregate> Native<A> {
     }
 
     /// Tells every window that ends by `time` and holds a record.
-    pub fn advance_to(&mut self, time: i64, mut sink: impl FnMut(Change<A::Out>)) {
-        self.now = self.now.max(time);
-        let passed = self.spec.passed(self.now);
+    pub fn advance_to(&mut self, time: i64, sink: impl FnMut(Change<A::Out>)) {
+        let passed = self.clock.advance(time);
+        self.fire(passed, sink);
+    }
+
+    fn fire(&mut self, passed: Tick, mut sink: impl FnMut(Change<A::Out>)) {
         while let Some((tick, acc)) = self.windows.front().filter(|&&(tick, _)| tick < passed) {
-            sink(Change { end: self.spec.end(*tick), value: Some(self.agg.get(acc)) });
+            sink(Change { end: self.clock.spec.end(*tick), value: Some(self.agg.get(acc)) });
             self.windows.pop_front();
         }
     }
