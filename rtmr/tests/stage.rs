@@ -164,3 +164,11 @@ fn full_queues_give_the_item_back() {
     drop(receiver);
     assert_eq!(sender.offer(3), Err(3));
 }
+
+#[test]
+fn the_longest_time_of_service_is_forgotten_like_any_other() {
+    let mut stage = StageController::new(settings(), 1.0).unwrap();
+    (0..3).for_each(|_| drop(stage.observe(0, 1, f64::MAX).unwrap()));
+    (0..3000).for_each(|_| drop(stage.observe(0, 1, 1e-6).unwrap()));
+    assert_eq!(stage.size().threads, 1);
+}
