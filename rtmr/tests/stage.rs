@@ -168,7 +168,9 @@ fn full_queues_give_the_item_back() {
 #[test]
 fn the_longest_time_of_service_is_forgotten_like_any_other() {
     let mut stage = StageController::new(settings(), 1.0).unwrap();
-    (0..3).for_each(|_| drop(stage.observe(0, 1, f64::MAX).unwrap()));
-    (0..3000).for_each(|_| drop(stage.observe(0, 1, 1e-6).unwrap()));
+    for turn in 0..3_000 {
+        let busy = if turn < 3 { f64::MAX } else { 1e-6 };
+        assert!(stage.observe(0, 1, busy).unwrap().threads > 0);
+    }
     assert_eq!(stage.size().threads, 1);
 }

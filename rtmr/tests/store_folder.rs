@@ -11,7 +11,7 @@ use common::disk::MemoryDisk;
 use common::model::{Map, contents, files_of, open, step};
 use rtmr::store::{Blocks, Disk, FileName, Folder, Mixed, Store, StoreError};
 
-const BUDGET: usize = 110_000;
+const BUDGET: usize = 80_000;
 
 /// A store with a checkpoint, and what is in it.
 fn saved() -> (MemoryDisk, Map) {
@@ -212,7 +212,7 @@ fn a_disk_that_stays_full_loses_nothing() {
     let mut refused = 0;
     for room in (0..400_000).step_by(9_973) {
         let (disk, left) = (MemoryDisk::default(), std::rc::Rc::new(std::cell::Cell::new(room)));
-        let mut store = open(Tight(disk.clone(), left.clone()), BUDGET - 30_000);
+        let mut store = open(Tight(disk.clone(), left.clone()), BUDGET);
         let (r, mut map, mut saved) = (&mut Random::new(2), Map::new(), Map::new());
         for turn in 0..1_200 {
             match step(&mut store, &mut map, r, 90, 500) {
