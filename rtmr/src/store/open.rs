@@ -69,7 +69,7 @@ impl<D: Disk> Blocks<D> {
             synced.map_err(|error| StoreError::io(all, "sync the folder", error))?;
             opened.take_over(&numbers)?;
         } else if let Some(&number) = numbers.first() {
-            let (file, why) = (FileName::Data(number), "it is there, and no manifest is");
+            let (file, why) = (FileName::Data(number), "no manifest is there: put it back, or remove the data");
             return Err(StoreError::Corrupt { file, at: 0, why });
         }
         Ok(opened)
