@@ -62,7 +62,7 @@ fn most(budget: usize, keys: u64, text: u64) -> usize {
         match r.below(8) {
             0..=3 => drop(store.insert(key, long[..r.below(text) as usize].into()).unwrap()),
             4..=5 => {
-                assert!(store.get(&key).unwrap().is_none_or(|held| held.len() < text as usize))
+                assert!(store.get(&key).unwrap().is_none_or(|held| held.len() < text as usize));
             }
             6 => drop(store.remove(&key).unwrap()),
             _ => store.scan(store.entry_of(&key), .., |_, _| ()).unwrap(),

@@ -69,7 +69,8 @@ impl<D: Disk> Blocks<D> {
             synced.map_err(|error| StoreError::io(all, "sync the folder", error))?;
             opened.take_over(&numbers)?;
         } else if let Some(&number) = numbers.first() {
-            let (file, why) = (FileName::Data(number), "no manifest is there: put it back, or remove the data");
+            let (file, why) =
+                (FileName::Data(number), "no manifest is there: put it back, or remove the data");
             return Err(StoreError::Corrupt { file, at: 0, why });
         }
         Ok(opened)
