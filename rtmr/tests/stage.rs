@@ -164,3 +164,13 @@ fn full_queues_give_the_item_back() {
     drop(receiver);
     assert_eq!(sender.offer(3), Err(3));
 }
+
+#[test]
+fn the_longest_time_of_service_is_forgotten_like_any_other() {
+    let mut stage = StageController::new(settings(), 1.0).unwrap();
+    for turn in 0..3_000 {
+        let busy = if turn < 3 { f64::MAX } else { 1e-6 };
+        assert!(stage.observe(0, 1, busy).unwrap().threads > 0);
+    }
+    assert_eq!(stage.size().threads, 1);
+}

@@ -206,3 +206,49 @@ fn files_of_the_disk_stay_within_twice_what_is_alive() {
     assert!(live > 1_000_000 && used <= 5 * live / 2 + (20 << 16), "{used} for {live}");
     check(&store);
 }
+
+#[test]
+fn a_process_that_is_killed_and_a_system_that_fails_after_it_lose_no_checkpoint() {
+    let budget = budget();
+    let disk = MemoryDisk::default();
+    run(&disk, &mut open(disk.clone(), budget));
+    for call in 0..disk.calls() {
+        let disk = MemoryDisk::default();
+        disk.fail(call, Fault::Crash);
+        let run = run(&disk, &mut open(disk.clone(), budget));
+        disk.kill();
+        // The next process uses again what it takes for free.
+        let (mut store, r) = (open(disk.clone(), budget), &mut Random::new(call));
+        let mut map = contents(&mut store);
+        (0..300).for_each(|_| step(&mut store, &mut map, r, 90, 500).unwrap());
+        drop(store);
+        disk.restart(call);
+        let found = contents(&mut open(disk, budget));
+        assert!(found == run.saved || Some(&found) == run.unsure.as_ref(), "at {call}");
+    }
+}
+
+#[test]
+fn an_error_told_of_what_was_done_loses_no_checkpoint() {
+    let budget = budget();
+    for call in 0.. {
+        let (disk, r, mut map) = (MemoryDisk::default(), &mut Random::new(6), Map::new());
+        let mut store = open(disk.clone(), budget);
+        (0..300).for_each(|_| step(&mut store, &mut map, r, 90, 500).unwrap());
+        store.checkpoint(1).unwrap();
+        let first = map.clone();
+        (0..300).for_each(|_| step(&mut store, &mut map, r, 90, 500).unwrap());
+        disk.fail(call, Fault::Late);
+        let told = store.checkpoint(2);
+        let second = map.clone();
+        if told.is_ok() {
+            assert!(call > 3);
+            break;
+        }
+        (0..600).for_each(|_| step(&mut store, &mut map, r, 90, 500).unwrap());
+        drop(store);
+        disk.kill();
+        let found = contents(&mut open(disk, budget));
+        assert!(found == first || found == second, "at {call}");
+    }
+}

@@ -14,7 +14,8 @@ use super::zipf::{Random, Zipf, scattered};
 const KEYS: u64 = 1_000_000;
 const OPS: usize = 500_000;
 const BUDGET: usize = 27_000_000;
-/// Puts of a transaction of redb's, and so what it may lose; the others lose less or the same.
+/// Puts of a transaction of redb's. A process that is killed loses what came after the last checkpoint
+/// of ours, and with `Durability::None` all of redb's.
 const BATCH: usize = 1_000;
 /// Puts from one checkpoint to the next.
 const CHECKPOINT: usize = 100_000;

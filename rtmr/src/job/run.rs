@@ -44,7 +44,8 @@ where
     S: Spill,
     P: Place<R::Key>,
 {
-    /// A job over the history that `store` holds.
+    /// A job over the history that `store` holds. The horizon is not part of a checkpoint: after a
+    /// store was reopened, [`advance`](Self::advance) to where it was.
     pub fn new(mapper: M, reducer: R, store: StoreOf<R, S, P>) -> Self {
         Self { mapper, reducer, store, horizon: 0, late: 0, next: 0 }
     }

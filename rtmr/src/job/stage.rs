@@ -100,7 +100,7 @@ impl StageController {
         let settings = self.settings;
         if served > 0 {
             let now = busy / served as f64;
-            self.service = Some(self.service.map_or(now, |before| (before + now) / 2.0));
+            self.service = Some(self.service.map_or(now, |before| before / 2.0 + now / 2.0));
         }
         let arrived = served.saturating_add(queue).saturating_sub(self.queue);
         self.queue = queue;

@@ -64,6 +64,8 @@ pub struct Blocks<D> {
     /// Files that were written and not synced since.
     pub(super) unsynced: BTreeSet<u32>,
     pub(super) broken: Option<FileName>,
+    /// There is a manifest.
+    pub(super) began: bool,
     /// Where cleaning goes on.
     pub(super) hand: usize,
     pub(super) restored: Option<Restored>,
@@ -251,11 +253,12 @@ impl<D: Disk> Spill for Blocks<D> {
         }
         self.write_manifest(epoch, bits, meta)?;
         let file = FileName::Manifest;
+        // From here on either checkpoint may be found, also if the rename is told to have failed:
+        // the blocks of both are kept until it is known which.
+        self.pin();
         let renamed = self.disk.rename(FileName::NewManifest, file);
         renamed.map_err(|error| StoreError::io(file, "rename", error))?;
-        // From here on either checkpoint may be found: the blocks of both are kept until it is
-        // known which.
-        self.pin();
+        self.began = true;
         self.disk.sync_names().map_err(|error| StoreError::io(file, "sync the folder", error))?;
         self.unpin();
         Ok(())
@@ -268,6 +271,22 @@ impl<D: Disk> Spill for Blocks<D> {
 }
 
 impl<D: Disk> Blocks<D> {
+    /// Makes a manifest that holds no checkpoint, before the first file of data: where there is
+    /// data and no manifest, it was lost, and the data are not to be touched.
+    pub(super) fn begin(&mut self) -> Result<(), StoreError> {
+        let header = Header { per_file: self.per_file, bits: 0, epoch: 0, next_time: 1 };
+        let written =
+            Writer::new(&mut self.disk, &mut self.buffer, header).and_then(Writer::finish);
+        self.buffer.clear();
+        written?;
+        let file = FileName::Manifest;
+        let renamed = self.disk.rename(FileName::NewManifest, file);
+        renamed.map_err(|error| StoreError::io(file, "rename", error))?;
+        self.disk.sync_names().map_err(|error| StoreError::io(file, "sync the folder", error))?;
+        self.began = true;
+        Ok(())
+    }
+
     fn write_manifest(
         &mut self,
         epoch: u64,

@@ -115,7 +115,14 @@ impl Folder {
     /// # Errors
     /// When it cannot be made.
     pub fn new(path: impl AsRef<Path>) -> io::Result<Self> {
+        let made: Vec<_> =
+            path.as_ref().ancestors().take_while(|folder| !folder.exists()).collect();
         fs::create_dir_all(&path)?;
+        // A folder that is made is an entry of the one above, which must be durable, too.
+        for folder in made.iter().filter_map(|folder| folder.parent()) {
+            let above = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            sync_folder(above)?;
+        }
         Ok(Self { path: path.as_ref().to_path_buf(), data: Vec::new(), durable: true })
     }
 
@@ -202,9 +209,13 @@ impl Disk for Folder {
     }
 
     fn sync_names(&mut self) -> io::Result<()> {
-        // Other systems cannot open a folder, and need not.
-        if self.durable && cfg!(unix) { File::open(&self.path)?.sync_all() } else { Ok(()) }
+        if self.durable { sync_folder(&self.path) } else { Ok(()) }
     }
+}
+
+/// Other systems cannot open a folder, and need not.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 
 #[cfg(unix)]

@@ -24,7 +24,7 @@ where
             return Ok(());
         }
         let bytes = self.sizes[at].bytes;
-        self.make_room(bytes, at)?;
+        self.make_room_for(bytes, at)?;
         let mut scratch = std::mem::take(&mut self.scratch);
         let tree = self.read_back(at, &mut scratch);
         self.keep(scratch);
@@ -100,9 +100,23 @@ where
         self.scratch = scratch;
     }
 
+    /// Makes room for an entry of `bytes`, which is not in memory, and for its encoding.
+    pub(super) fn make_room_for(&mut self, bytes: usize, at: usize) -> Result<(), StoreError> {
+        self.sizes[at].bytes = bytes;
+        self.largest = self.largest.max(bytes);
+        self.make_room(bytes, at).inspect_err(|_| self.stale = true)
+    }
+
     /// Sends entries away until `need` more bytes fit, but not `pinned`.
     pub(super) fn make_room(&mut self, need: usize, pinned: usize) -> Result<(), StoreError> {
         while self.used().saturating_add(need) > self.budget {
+            if self.stale && self.largest > BLOCK {
+                self.stale = false;
+                let here = self.sizes.iter().zip(&self.flags).enumerate();
+                let here = here.filter(|&(at, (_, flags))| flags & RESIDENT != 0 || at == pinned);
+                self.largest = here.map(|(_, (size, _))| size.bytes).max().unwrap_or(0);
+                continue;
+            }
             let Some(victim) = self.victim(pinned) else {
                 return Err(self.no_room(need, pinned));
             };
@@ -150,6 +164,7 @@ where
         self.slots[at].tree = Tree::default();
         self.flags[at] = STORED;
         self.resident -= self.sizes[at].bytes;
+        self.stale |= self.sizes[at].bytes == self.largest;
         self.traffic.evictions += 1;
         Ok(())
     }
@@ -186,6 +201,7 @@ where
         if self.sizes[at].keys == 0 {
             if self.flags[at] & RESIDENT != 0 {
                 self.resident -= self.sizes[at].bytes;
+                self.stale |= self.sizes[at].bytes == self.largest;
             }
             if self.flags[at] & STORED != 0 {
                 self.spill.remove(at as u32);

@@ -6,7 +6,7 @@
 //! | 0..8 | `RTMRman` and 0 |
 //! | 8..12 | the version of the format |
 //! | 12..16, 16..20 | bytes of a block; blocks of a file |
-//! | 20..24 | the store has 2 to the power of this entries |
+//! | 20..24 | the store has 2 to the power of this entries; 0 before the first checkpoint |
 //! | 24..32 | the epoch |
 //! | 32..40 | the time of the next entry to be written |
 //! | 40..48 | how many entries there are |
@@ -175,7 +175,8 @@ pub(crate) fn parse(
     };
     if word(head, 12) != BLOCK as u32
         || !(1..1 << 16).contains(&header.per_file)
-        || !(1..=31).contains(&header.bits)
+        || !(0..=31).contains(&header.bits)
+        || (header.bits == 0 && long(head, 40) > 0)
     {
         return Err(wrong(0, "sizes that cannot be"));
     }

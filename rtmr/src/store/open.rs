@@ -9,7 +9,7 @@ use super::disk::{Disk, FileName};
 use super::error::StoreError;
 use super::manifest;
 use super::segment::{BLOCK, HEAD, Segment, VERSION};
-use super::space::claimed_version;
+use super::space::{FILE_HEAD, claimed_version, file_head};
 use super::spill::Restored;
 
 /// Blocks of a file unless something else is asked for: 16 MiB with its head.
@@ -20,8 +20,9 @@ impl<D: Disk> Blocks<D> {
     /// written after it is given up. O(entries + blocks).
     ///
     /// # Errors
-    /// `Corrupt` when the manifest is damaged or names what is not there, `Version` when a file is
-    /// of another version, or what the system says; nothing has changed on disk then.
+    /// `Corrupt` when the manifest is damaged or names what is not there, or when there are data and
+    /// no manifest; `Version` when a file is of another version; or what the system says. Nothing
+    /// has changed on disk then.
     pub fn open(disk: D) -> Result<Self, StoreError> {
         Self::with_files_of(disk, PER_FILE)
     }
@@ -57,17 +58,20 @@ impl<D: Disk> Blocks<D> {
             holding: 0,
             unsynced: BTreeSet::new(),
             broken: None,
+            began: names.contains(&FileName::Manifest),
             hand: 0,
             restored: None,
         };
-        if names.contains(&FileName::Manifest) {
+        if opened.began {
+            // A process that was killed may have left names that are not durable, and with them an
+            // older checkpoint whose blocks are about to be used again.
+            let synced = opened.disk.sync_names();
+            synced.map_err(|error| StoreError::io(all, "sync the folder", error))?;
             opened.take_over(&numbers)?;
-        } else {
-            for &number in &numbers {
-                let file = FileName::Data(number);
-                let removed = opened.disk.remove(file);
-                removed.map_err(|error| StoreError::io(file, "remove it", error))?;
-            }
+        } else if let Some(&number) = numbers.first() {
+            let (file, why) =
+                (FileName::Data(number), "no manifest is there: put it back, or remove the data");
+            return Err(StoreError::Corrupt { file, at: 0, why });
         }
         Ok(opened)
     }
@@ -93,10 +97,19 @@ impl<D: Disk> Blocks<D> {
             blocks.extend(parts.iter().map(|part| part.block));
             self.remember(entry, time, parts);
         })?;
+        if header.bits == 0 {
+            // No checkpoint was ever made.
+            return self.start_over(numbers);
+        }
         (self.per_file, self.next_time) = (header.per_file, header.next_time);
+        let named: BTreeSet<u32> = blocks.iter().map(|block| block / self.per_file).collect();
         for &number in numbers {
-            // A number beyond all blocks is no file of ours.
-            if number < u32::MAX / self.per_file {
+            // What the manifest does not name, and does not begin like it, is no file of ours.
+            if number < u32::MAX / self.per_file
+                && (named.contains(&number) || self.is_ours(number))
+            {
+                // Whoever wrote it may not have made it durable.
+                self.unsynced.insert(number);
                 let at = number as usize;
                 self.files.resize(self.files.len().max(at + 1), false);
                 self.files[at] = true;
@@ -121,6 +134,20 @@ impl<D: Disk> Blocks<D> {
         let later_blocks = self.free_the_rest()?;
         let (epoch, bits) = (header.epoch, header.bits);
         self.restored = Some(Restored { epoch, bits, entries, later_blocks });
+        Ok(())
+    }
+
+    fn is_ours(&mut self, number: u32) -> bool {
+        let mut head = [0; FILE_HEAD];
+        self.disk.read(FileName::Data(number), 0, &mut head).is_ok()
+            && head == file_head(self.per_file, number)
+    }
+
+    fn start_over(&mut self, numbers: &[u32]) -> Result<(), StoreError> {
+        for file in numbers.iter().map(|&number| FileName::Data(number)) {
+            let removed = self.disk.remove(file);
+            removed.map_err(|error| StoreError::io(file, "remove it", error))?;
+        }
         Ok(())
     }
 

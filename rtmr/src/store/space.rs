@@ -9,7 +9,7 @@ use super::segment::{BLOCK, HEAD, VERSION, walk, word};
 /// First bytes of a data file.
 const NAME: &[u8; 8] = b"RTMRdat\0";
 /// Name, version, bytes of a block, blocks of the file, its number, a checksum.
-const FILE_HEAD: usize = 28;
+pub(super) const FILE_HEAD: usize = 28;
 /// Blocks that cleaning looks at before it picks one.
 const SAMPLE: usize = 64;
 /// Blocks that may be half empty before cleaning begins.
@@ -125,6 +125,9 @@ impl<D: Disk> Blocks<D> {
         let first =
             number.checked_mul(self.per_file).filter(|f| f.checked_add(self.per_file).is_some());
         let first = first.ok_or(StoreError::Full { file })?;
+        if !self.began {
+            self.begin()?;
+        }
         let head = file_head(self.per_file, number);
         self.disk.remove(new).map_err(|error| StoreError::io(new, "remove it", error))?;
         self.disk.write(new, 0, &head).map_err(|error| StoreError::io(new, "write", error))?;

@@ -55,6 +55,34 @@ pub(super) struct Size {
     pub(super) keys: u32,
 }
 
+/// Counts an entry anew if a caller's closure panics while it has hold of a value.
+struct Recount<'a, K, V, S, P>
+where
+    K: Ord + Clone + Codec + Footprint,
+    V: Codec + Footprint,
+    S: Spill,
+    P: Place<K>,
+{
+    store: &'a mut Store<K, V, S, P>,
+    at: usize,
+}
+
+impl<K, V, S, P> Drop for Recount<'_, K, V, S, P>
+where
+    K: Ord + Clone + Codec + Footprint,
+    V: Codec + Footprint,
+    S: Spill,
+    P: Place<K>,
+{
+    fn drop(&mut self) {
+        let (store, at) = (&mut *self.store, self.at);
+        if store.flags[at] & RESIDENT != 0 {
+            let bytes = store.slots[at].tree.footprint().cast_unsigned();
+            store.settle(at, bytes.wrapping_sub(store.sizes[at].bytes).cast_signed());
+        }
+    }
+}
+
 /// An entry is encoded in one piece: what of it is over a block is set aside.
 pub(super) const BLOCK: usize = 1 << 16;
 
@@ -77,8 +105,9 @@ pub struct Store<K, V, S = NoSpill, P = Mixed> {
     pub(super) resident: usize,
     /// Sum of `keys` over all entries.
     pub(super) keys: u64,
-    /// The largest that an entry has been.
+    /// No entry in memory is larger, nor one that is on its way; `stale` if that may be too much.
     pub(super) largest: usize,
+    pub(super) stale: bool,
     /// Where the clock's hand stands.
     pub(super) hand: usize,
     pub(super) spill: S,
@@ -138,6 +167,7 @@ where
             resident: 0,
             keys: 0,
             largest: 0,
+            stale: false,
             hand: 0,
             spill,
             place,
@@ -152,7 +182,6 @@ where
             store.flags[at] = STORED;
             store.sizes[at] = Size { bytes, keys: meta.keys, load: meta.load };
             store.keys += u64::from(meta.keys);
-            store.largest = store.largest.max(bytes);
         }
         Ok(store)
     }
@@ -219,6 +248,10 @@ where
     ///
     /// # Errors
     /// Those of [`insert`](Self::insert); `change` has not run then.
+    ///
+    /// # Panics
+    /// Where `new` or `change` does. What `change` had done to a value that was there stays, and is
+    /// counted; a new key is not added.
     #[inline]
     pub fn update<R>(
         &mut self,
@@ -227,15 +260,19 @@ where
         change: impl FnOnce(&K, &mut V) -> R,
     ) -> Result<R, StoreError> {
         let at = self.ready(&key, key.heap())?;
-        let (slot, tag) = (&mut self.slots[at], self.place.tag(&key));
+        let tag = self.place.tag(&key);
         self.sizes[at].load += 1;
+        let guard = Recount { store: self, at };
+        let slot = &mut guard.store.slots[at];
         if let Some(value) = slot.tree.get_mut_tagged(slot.tags, tag, &key) {
             let before = value.heap();
             let result = change(&key, value);
             let grown = value.heap().wrapping_sub(before).cast_signed();
+            std::mem::forget(guard);
             self.settle(at, grown);
             return Ok(result);
         }
+        std::mem::forget(guard);
         let mut value = new();
         let result = change(&key, &mut value);
         self.add(at, key, value);
@@ -328,6 +365,7 @@ where
         }
         if grown != 0 {
             let bytes = &mut self.sizes[at].bytes;
+            self.stale |= grown < 0 && *bytes == self.largest;
             *bytes = bytes.wrapping_add_signed(grown);
             self.largest = self.largest.max(*bytes);
             self.resident = self.resident.wrapping_add_signed(grown);
@@ -353,7 +391,8 @@ where
         self.fixed() + self.resident
     }
 
-    /// The directory, that of the spill, and what of the largest entry does not fit into a block.
+    /// The directory, that of the spill, and what of the largest entry in memory does not fit into
+    /// a block: it is there once more while it is written.
     #[inline]
     pub(super) fn fixed(&self) -> usize {
         let aside = if S::KEEPS { self.largest.saturating_sub(BLOCK) } else { 0 };

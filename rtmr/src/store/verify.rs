@@ -54,6 +54,9 @@ where
             if slot.tree.footprint() != size.bytes.cast_signed() {
                 return wrong("its bytes are not what was counted");
             }
+            if size.bytes > self.largest {
+                return wrong("larger than the largest");
+            }
             resident += size.bytes;
         }
         if resident != self.resident || total != self.keys {

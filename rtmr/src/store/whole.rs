@@ -26,6 +26,49 @@ const EXPORT: [u8; 8] = *b"RTMRent\x01";
 /// Those, the checksum of the rest, the entry, bits, the load.
 const HEAD: usize = 8 + 4 + 4 + 4 + 8;
 
+/// An entry that is taken apart, and is put together again whatever happens.
+struct Apart<'a, K, V, S, P>
+where
+    K: Ord + Clone + Codec + Footprint,
+    V: Codec + Footprint,
+    S: Spill,
+    P: Place<K>,
+{
+    store: &'a mut Store<K, V, S, P>,
+    at: usize,
+    pairs: Vec<(K, V)>,
+    /// How many pairs there were.
+    before: usize,
+    changed: bool,
+}
+
+impl<K, V, S, P> Drop for Apart<'_, K, V, S, P>
+where
+    K: Ord + Clone + Codec + Footprint,
+    V: Codec + Footprint,
+    S: Spill,
+    P: Place<K>,
+{
+    fn drop(&mut self) {
+        let (store, at, kept) = (&mut *self.store, self.at, self.pairs.len());
+        let mut pairs = std::mem::take(&mut self.pairs).into_iter();
+        store.slots[at].tree = Tree::build(kept, || pairs.next()).unwrap_or_default();
+        store.tag_anew(at);
+        let bytes = store.slots[at].tree.footprint().cast_unsigned();
+        let grown = bytes.wrapping_sub(store.sizes[at].bytes).cast_signed();
+        store.sizes[at].keys = kept as u32;
+        store.keys -= (self.before - kept) as u64;
+        if self.changed {
+            store.settle(at, grown);
+        } else {
+            store.resident = store.resident.wrapping_add_signed(grown);
+            store.sizes[at].bytes = bytes;
+            store.largest = store.largest.max(bytes);
+        }
+        store.drop_if_empty(at);
+    }
+}
+
 impl<K, V, S, P> Store<K, V, S, P>
 where
     K: Ord + Clone + Codec + Footprint,
@@ -63,10 +106,14 @@ where
         Ok(())
     }
 
-    /// Asks of every key of an entry what becomes of it, ascending. O(n). It is no load.
+    /// Asks of every key of an entry what becomes of it, ascending. O(n). It is no load. Its pairs
+    /// lie in a list of their own meanwhile, beside the budget.
     ///
     /// # Errors
     /// `NoEntry`, or when it cannot be read back.
+    ///
+    /// # Panics
+    /// Where `fate` does: what it said before is done, and all other keys stay.
     pub fn retain(
         &mut self,
         entry: u32,
@@ -79,27 +126,15 @@ where
         self.touch(at)?;
         let mut pairs = Vec::new();
         std::mem::take(&mut self.slots[at].tree).drain(&mut pairs);
-        let (before, mut changed) = (pairs.len(), false);
-        pairs.retain_mut(|(key, value)| {
+        let (before, changed) = (pairs.len(), true);
+        let mut apart = Apart { store: self, at, pairs, before, changed };
+        let mut changed = false;
+        apart.pairs.retain_mut(|(key, value)| {
             let fate = fate(key, value);
             changed |= fate != Fate::Keep;
             fate != Fate::Drop
         });
-        let kept = pairs.len();
-        let mut pairs = pairs.into_iter();
-        self.slots[at].tree = Tree::build(kept, || pairs.next()).unwrap_or_default();
-        self.tag_anew(at);
-        let bytes = self.slots[at].tree.footprint().cast_unsigned();
-        let grown = bytes.wrapping_sub(self.sizes[at].bytes).cast_signed();
-        self.sizes[at].keys = kept as u32;
-        self.keys -= (before - kept) as u64;
-        if changed {
-            self.settle(at, grown);
-        } else {
-            self.resident = self.resident.wrapping_add_signed(grown);
-            self.sizes[at].bytes = bytes;
-        }
-        self.drop_if_empty(at);
+        apart.changed = changed;
         Ok(())
     }
 
@@ -139,7 +174,8 @@ where
         exported
     }
 
-    /// Takes over an entry that another store exported, with its load. O(n).
+    /// Takes over an entry that another store exported, with its load. O(n). It is decoded before
+    /// it is known how much room it needs, so it lies beside the budget until then.
     ///
     /// # Errors
     /// `NoEntry`; `Occupied`; `Entry` when the bytes are damaged, of another entry or version, or
@@ -169,7 +205,10 @@ where
         let tree = self.decode(entry, from)?;
         let (size, keys) = (tree.footprint().cast_unsigned(), tree.len());
         let keys = u32::try_from(keys).map_err(|_| wrong("more than 2^32 keys"))?;
-        self.make_room(size, at)?;
+        if let Err(error) = self.make_room_for(size, at) {
+            self.sizes[at].bytes = 0;
+            return Err(error);
+        }
         self.slots[at].tree = tree;
         self.tag_anew(at);
         let load = u64::decode(&mut &load[..]).unwrap_or_default();

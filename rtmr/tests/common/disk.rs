@@ -17,6 +17,8 @@ pub enum Fault {
     Error,
     /// Half of a write is done, and an error told.
     Short,
+    /// All is done, and an error told.
+    Late,
     /// The machine stops in the middle of it.
     Crash,
 }
@@ -193,7 +195,11 @@ impl Disk for MemoryDisk {
         if fault == Some(Fault::Error) {
             return Err(full());
         }
-        let bytes = if fault.is_some() { &bytes[..bytes.len() / 2] } else { bytes };
+        let bytes = if matches!(fault, Some(Fault::Short | Fault::Crash)) {
+            &bytes[..bytes.len() / 2]
+        } else {
+            bytes
+        };
         if !state.names.contains_key(&file) {
             state.inodes.push(Inode::default());
             let inode = state.inodes.len() - 1;
@@ -215,7 +221,7 @@ impl Disk for MemoryDisk {
             // What the cache held is gone, and still read back until it is dropped.
             Some(Fault::Error | Fault::Short) => inode.pending.clear(),
             Some(Fault::Crash) => {}
-            None => {
+            Some(Fault::Late) | None => {
                 for (at, bytes) in std::mem::take(&mut inode.pending) {
                     put(&mut inode.durable, at, &bytes);
                 }
