@@ -57,17 +57,18 @@ impl Disk for Lazy {
 fn what_was_buffered_is_durable_after_the_first_durable_checkpoint() {
     for seed in 0..20 {
         let (disk, mut map, r) = (MemoryDisk::default(), Map::new(), &mut Random::new(seed));
-        let mut store = open(Lazy(disk.clone()), BUDGET);
-        (0..300).for_each(|_| step(&mut store, &mut map, r, 90, 500).unwrap());
+        let mut store = open(Lazy(disk.clone()), 9_000_000);
+        (0..3_000).for_each(|_| step(&mut store, &mut map, r, 1_500, 4_000).unwrap());
         store.checkpoint(1).unwrap();
+        assert!(disk.contents(FileName::Data(1)).len() > 1 << 16, "several files");
         drop(store);
-        let mut store = open(disk.clone(), BUDGET);
+        let mut store = open(disk.clone(), 9_000_000);
         store.insert(1, "one".into()).unwrap();
         map.insert(1, "one".into());
         store.checkpoint(2).unwrap();
         drop(store);
         disk.restart(seed);
-        assert_eq!(contents(&mut open(disk, BUDGET)), map, "{seed}");
+        assert_eq!(contents(&mut open(disk, 9_000_000)), map, "{seed}");
     }
 }
 
