@@ -57,12 +57,12 @@ fn scope_activator(scope: Scope<'_, u64>, at: &Rc<[usize]>) -> timely::schedulin
 }
 
 /// Counts a stream by exchange, and lets `probe` follow it.
-fn count<'a, T: Item>(
+fn count<'a, T>(
     items: Stream<'a, u64, Vec<T>>,
     into: Rc<RefCell<Counts<T>>>,
     probe: &ProbeHandle<u64>,
 ) where
-    T: timely::ExchangeData,
+    T: Item + timely::ExchangeData,
 {
     items
         .unary::<Vecs<()>, _, _, _>(Exchange::new(hash_key::<T>), "count", move |_, _| {
