@@ -4,7 +4,9 @@
 
 mod common;
 
+use std::cell::Cell;
 use std::io;
+use std::rc::Rc;
 
 use common::Random;
 use common::disk::MemoryDisk;
@@ -23,33 +25,40 @@ fn saved() -> (MemoryDisk, Map) {
     (disk, map)
 }
 
-/// Never waits for the device.
-struct Lazy(MemoryDisk);
+/// A disk that is full once so many bytes were written to it, and may not wait for the device.
+struct Weak {
+    disk: MemoryDisk,
+    syncs: bool,
+    room: Rc<Cell<usize>>,
+}
 
-impl Disk for Lazy {
+impl Disk for Weak {
     fn list(&mut self) -> io::Result<Vec<FileName>> {
-        self.0.list()
+        self.disk.list()
     }
     fn len(&mut self, file: FileName) -> io::Result<u64> {
-        self.0.len(file)
+        self.disk.len(file)
     }
     fn read(&mut self, file: FileName, at: u64, into: &mut [u8]) -> io::Result<()> {
-        self.0.read(file, at, into)
+        self.disk.read(file, at, into)
     }
     fn write(&mut self, file: FileName, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.0.write(file, at, bytes)
+        let fits = bytes.len().min(self.room.get());
+        self.room.set(self.room.get() - fits);
+        self.disk.write(file, at, &bytes[..fits])?;
+        if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
-    fn sync(&mut self, _: FileName) -> io::Result<()> {
-        Ok(())
+    fn sync(&mut self, file: FileName) -> io::Result<()> {
+        if self.syncs { self.disk.sync(file) } else { Ok(()) }
     }
     fn rename(&mut self, from: FileName, to: FileName) -> io::Result<()> {
-        self.0.rename(from, to)
+        self.disk.rename(from, to)
     }
     fn remove(&mut self, file: FileName) -> io::Result<()> {
-        self.0.remove(file)
+        self.disk.remove(file)
     }
     fn sync_names(&mut self) -> io::Result<()> {
-        Ok(())
+        if self.syncs { self.disk.sync_names() } else { Ok(()) }
     }
 }
 
@@ -57,7 +66,9 @@ impl Disk for Lazy {
 fn what_was_buffered_is_durable_after_the_first_durable_checkpoint() {
     for seed in 0..20 {
         let (disk, mut map, r) = (MemoryDisk::default(), Map::new(), &mut Random::new(seed));
-        let mut store = open(Lazy(disk.clone()), 9_000_000);
+        let room = Rc::new(Cell::new(usize::MAX));
+        let lazy = Weak { disk: disk.clone(), syncs: false, room };
+        let mut store = open(lazy, 9_000_000);
         (0..3_000).for_each(|_| step(&mut store, &mut map, r, 1_500, 4_000).unwrap());
         store.checkpoint(1).unwrap();
         assert!(disk.contents(FileName::Data(1)).len() > 1 << 16, "several files");
@@ -175,45 +186,13 @@ fn a_folder_is_made_with_those_above_it() {
     std::fs::remove_dir_all(above).unwrap();
 }
 
-/// A disk that is full once so many bytes were written to it.
-struct Tight(MemoryDisk, std::rc::Rc<std::cell::Cell<usize>>);
-
-impl Disk for Tight {
-    fn list(&mut self) -> io::Result<Vec<FileName>> {
-        self.0.list()
-    }
-    fn len(&mut self, file: FileName) -> io::Result<u64> {
-        self.0.len(file)
-    }
-    fn read(&mut self, file: FileName, at: u64, into: &mut [u8]) -> io::Result<()> {
-        self.0.read(file, at, into)
-    }
-    fn write(&mut self, file: FileName, at: u64, bytes: &[u8]) -> io::Result<()> {
-        let fits = bytes.len().min(self.1.get());
-        self.1.set(self.1.get() - fits);
-        self.0.write(file, at, &bytes[..fits])?;
-        if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
-    }
-    fn sync(&mut self, file: FileName) -> io::Result<()> {
-        self.0.sync(file)
-    }
-    fn rename(&mut self, from: FileName, to: FileName) -> io::Result<()> {
-        self.0.rename(from, to)
-    }
-    fn remove(&mut self, file: FileName) -> io::Result<()> {
-        self.0.remove(file)
-    }
-    fn sync_names(&mut self) -> io::Result<()> {
-        self.0.sync_names()
-    }
-}
-
 #[test]
 fn a_disk_that_stays_full_loses_nothing() {
     let mut refused = 0;
     for room in (0..400_000).step_by(9_973) {
-        let (disk, left) = (MemoryDisk::default(), std::rc::Rc::new(std::cell::Cell::new(room)));
-        let mut store = open(Tight(disk.clone(), left.clone()), BUDGET);
+        let (disk, left) = (MemoryDisk::default(), Rc::new(Cell::new(room)));
+        let tight = Weak { disk: disk.clone(), syncs: true, room: left.clone() };
+        let mut store = open(tight, BUDGET);
         let (r, mut map, mut saved) = (&mut Random::new(2), Map::new(), Map::new());
         for turn in 0..1_200 {
             match step(&mut store, &mut map, r, 90, 500) {
