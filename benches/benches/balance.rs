@@ -18,6 +18,7 @@ mod write;
 use std::error::Error;
 use std::path::Path;
 
+use benches::timing::median;
 use cpu_time::ProcessTime;
 use rtmr::balance::{Options, Plan, plan, verify};
 use rtmr::instances::{Instance, Shape};
@@ -28,11 +29,6 @@ const SHAPES: [(&str, Shape, usize); 3] =
     [("1-1", Shape::OneToOne, 2), ("1-n", Shape::OneToMany, 4), ("n-n", Shape::ManyToMany, 7)];
 
 const SIGMAS: [f64; 5] = [0.5, 1.0, 1.5, 2.0, 2.5];
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
-}
 
 /// What `work` gives, and its CPU time in milliseconds.
 fn timed<T>(work: impl FnOnce() -> T) -> (T, f64) {

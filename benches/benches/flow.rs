@@ -23,7 +23,7 @@ use benches::networks::{self, Instance};
 use cpu_time::ProcessTime;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use flownet::{Answer, Limit, Method, Network, NodeId, Solver};
+use flownet::{Answer, Method, Solver};
 use pathfinding::directed::edmonds_karp::{EKFlows, SparseCapacity, edmonds_karp};
 use petgraph::algo::maximum_flow::{dinics, ford_fulkerson};
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -61,14 +61,7 @@ impl Measurement for CpuTime {
 }
 
 fn ours(net: &Instance, method: Method) -> Answer<u64> {
-    let mut network = Network::with_arc_capacity(net.arcs.len());
-    network.add_nodes(net.nodes as usize).unwrap();
-    for &(from, to, capacity) in &net.arcs {
-        network.add_arc(NodeId(from), NodeId(to), capacity).unwrap();
-    }
-    network.add_source(NodeId(net.source), Limit::Unbounded).unwrap();
-    network.add_sink(NodeId(net.sink), Limit::Unbounded).unwrap();
-    Solver::new(&network).method(method).solve().unwrap()
+    Solver::new(&net.network()).method(method).solve().unwrap()
 }
 
 fn of_petgraph(net: &Instance) -> DiGraph<(), u64> {

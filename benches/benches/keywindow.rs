@@ -18,18 +18,7 @@ mod rivals;
 #[path = "keywindow/streams.rs"]
 mod streams;
 
-use cpu_time::ThreadTime;
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-fn timed(work: impl FnOnce()) -> f64 {
-    let start = ThreadTime::now();
-    work();
-    start.elapsed().as_nanos() as f64
-}
+use benches::timing::{median, timed};
 
 fn main() {
     let chosen: Vec<String> =

@@ -16,7 +16,7 @@ mod peers;
 use std::hint::black_box;
 
 use acker::{IdGen, Ring, RootId};
-use cpu_time::ThreadTime;
+use benches::timing::{median, timed};
 
 const POINTS: u32 = 160;
 const LOOKUPS: usize = 20_000;
@@ -68,17 +68,6 @@ fn contenders(members: u32) -> Vec<Box<dyn Contender>> {
     #[cfg(feature = "peers")]
     all.extend(peers::all(members, POINTS));
     all
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-fn timed(work: impl FnOnce()) -> f64 {
-    let start = ThreadTime::now();
-    work();
-    start.elapsed().as_nanos() as f64
 }
 
 fn roots(n: usize) -> Vec<RootId> {

@@ -19,19 +19,7 @@ mod plates;
 #[path = "store/zipf.rs"]
 mod zipf;
 
-use cpu_time::ThreadTime;
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// CPU nanoseconds of this thread.
-fn timed(work: impl FnOnce()) -> f64 {
-    let start = ThreadTime::now();
-    work();
-    start.elapsed().as_nanos() as f64
-}
+use benches::timing::{median, timed};
 
 /// A folder for one contender, empty.
 fn folder(name: &str) -> std::path::PathBuf {

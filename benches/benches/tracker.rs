@@ -18,6 +18,7 @@ mod workload;
 
 use std::hint::black_box;
 
+use benches::timing::median;
 use cpu_time::ThreadTime;
 
 use contenders::{Brown, Contender, Foldhash, OneByOne, Siphash, batched};
@@ -31,11 +32,6 @@ struct Measured {
     name: &'static str,
     contender: Box<dyn Contender>,
     nanos: Vec<f64>,
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 fn measure(pending: usize) {
@@ -70,9 +66,9 @@ fn measure(pending: usize) {
         ops = workload.messages(TURN);
     }
     println!("\n{pending} pending          ns a message   times acker   heap bytes a root");
-    let base = median(&mut all[0].nanos.clone());
-    for measured in &mut all {
-        let each = median(&mut measured.nanos);
+    let base = median(all[0].nanos.clone());
+    for measured in &all {
+        let each = median(measured.nanos.clone());
         let bytes = measured.contender.heap_bytes() as f64 / pending as f64;
         println!("{:<22} {each:>14.1} {:>13.2} {bytes:>19.1}", measured.name, each / base);
     }

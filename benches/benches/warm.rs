@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use benches::networks::{Instance, Random, layered};
 use cpu_time::ThreadTime;
-use flownet::{ArcId, Dispatcher, Effort, Limit, Network, NodeId, Warm};
+use flownet::{ArcId, Dispatcher, Effort, NodeId, Warm};
 
 fn main() {
     for net in [layered("layered-1500", 1_500, 7_500), layered("layered-15000", 15_000, 75_000)] {
@@ -29,17 +29,6 @@ fn main() {
         }
     }
     dealing();
-}
-
-fn network(net: &Instance) -> Network<u64> {
-    let mut network = Network::with_arc_capacity(net.arcs.len());
-    network.add_nodes(net.nodes as usize).unwrap();
-    for &(from, to, capacity) in &net.arcs {
-        network.add_arc(NodeId(from), NodeId(to), capacity).unwrap();
-    }
-    network.add_source(NodeId(net.source), Limit::Unbounded).unwrap();
-    network.add_sink(NodeId(net.sink), Limit::Unbounded).unwrap();
-    network
 }
 
 /// An arc that carries flow, and its new capacity.
@@ -74,7 +63,7 @@ impl Times {
 }
 
 fn edits(net: &Instance, count: usize) {
-    let mut warm = Warm::new(network(net)).unwrap();
+    let mut warm = Warm::new(net.network()).unwrap();
     let mut random = Random(7);
     let (mut all, mut on, mut off, mut nothing) = (vec![], vec![], vec![], vec![]);
     let (mut same, mut moved) = (vec![], vec![]);
@@ -217,7 +206,7 @@ mod peer {
             peer.set_capacity(index(from), index(to), capacity.cast_signed());
         }
         peer.augment();
-        let mut warm = Warm::new(network(net)).unwrap();
+        let mut warm = Warm::new(net.network()).unwrap();
         let mut random = Random(7);
         let (mut theirs, mut ours, mut bare) = (vec![], vec![], vec![]);
         for turn in 0..count {

@@ -1,6 +1,7 @@
 //! What the benches share. Timing only: the benches are in `benches/`, the results in `README.md`.
 
 pub mod networks;
+pub mod timing;
 
 use std::sync::Arc;
 

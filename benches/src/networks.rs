@@ -1,5 +1,7 @@
 //! Flow networks to bench on, from their published formulae with our own random numbers.
 
+use flownet::{Limit, Network, NodeId};
+
 /// A network with one source and one sink; nodes count from 0.
 #[derive(Clone, Debug)]
 pub struct Instance {
@@ -13,6 +15,25 @@ pub struct Instance {
     pub sink: u32,
     /// From, to, capacity.
     pub arcs: Vec<(u32, u32, u64)>,
+}
+
+impl Instance {
+    /// The same network for `flownet`.
+    ///
+    /// # Panics
+    /// Where an arc joins nodes that are not there.
+    #[must_use]
+    #[allow(clippy::unwrap_used, reason = "an instance is made here, whole")]
+    pub fn network(&self) -> Network<u64> {
+        let mut network = Network::with_arc_capacity(self.arcs.len());
+        network.add_nodes(self.nodes as usize).unwrap();
+        for &(from, to, capacity) in &self.arcs {
+            network.add_arc(NodeId(from), NodeId(to), capacity).unwrap();
+        }
+        network.add_source(NodeId(self.source), Limit::Unbounded).unwrap();
+        network.add_sink(NodeId(self.sink), Limit::Unbounded).unwrap();
+        network
+    }
 }
 
 /// `SplitMix64`: the sequence is fixed for ever by its seed.
