@@ -65,6 +65,22 @@ impl Reach {
         work
     }
 
+    /// Adds all that is reached by way of arcs whose flow was changed, all others that lead out of
+    /// the set being full.
+    pub(super) fn grow_over<W: Width>(&mut self, net: &Residual<W>, changed: &[u32]) -> u64 {
+        let mut work = 0;
+        for &arc in changed {
+            let arc = net.edges[arc as usize].partner();
+            let (tail, head) = (net.tail(arc as u32), net.edges[arc].head);
+            let (from, to) = if self.forth { (tail, head) } else { (head, tail) };
+            // What was sent over it can come back.
+            if self.inside[from as usize] && !self.inside[to as usize] {
+                work += self.grow(net, to);
+            }
+        }
+        work
+    }
+
     /// The set, found anew unless it is fresh.
     pub(super) fn refreshed<W: Width>(&mut self, net: &Residual<W>) -> &Self {
         self.refresh(net);

@@ -116,7 +116,9 @@ impl<W: Width> Standing<W> {
     /// An arc that had no room has some now.
     fn raise(&mut self, arc: usize) -> Result<Effort, GaveUp> {
         let (from, to) = (self.net.tail(arc as u32), self.net.edges[arc].head);
-        let known = self.near.fresh && !self.near.has(from) || self.far.fresh && !self.far.has(to);
+        // No node is in both sets.
+        let known = self.near.fresh && (!self.near.has(from) || self.near.has(to))
+            || self.far.fresh && (!self.far.has(to) || self.far.has(from));
         if !known {
             self.work += self.near.refresh(&self.net);
             if self.near.has(from) {
@@ -204,9 +206,10 @@ impl<W: Width> Standing<W> {
         let in_near = self.near.fresh && self.near.has(from) && !self.near.has(to);
         let in_far = self.far.fresh && self.far.has(to) && !self.far.has(from);
         let mut left = surplus;
+        self.search.touched.clear();
         // A minimum cut through the arc leaves no way around it.
         if !in_near && !in_far {
-            while left > W::ZERO && self.step(from, to, &mut left)? {}
+            self.lead(from, to, &mut left)?;
         }
         if left == W::ZERO {
             // The last way around may have room left.
@@ -216,30 +219,37 @@ impl<W: Width> Standing<W> {
             return Ok(Effort::Repair);
         }
         self.value -= left.widen();
-        if !in_near {
-            self.near.forget();
-        }
-        if !in_far {
-            self.far.forget();
-        }
+        let near_grows = self.near.fresh && !self.near.has(to);
+        let far_grows = self.far.fresh && !self.far.has(from);
         let (source, sink) = (self.net.source, self.net.sink);
         for (from, to) in [(from, source), (sink, to)] {
-            let mut left = left;
             // What came from the source can go back, and what went to the sink can come back.
-            while from != to && left > W::ZERO && self.step(from, to, &mut left)? {}
+            if from != to {
+                let mut left = left;
+                self.lead(from, to, &mut left)?;
+                debug_assert_eq!(left, W::ZERO);
+            }
+        }
+        if !near_grows {
+            self.near.forget();
+        } else if !in_near {
+            self.work += self.near.grow_over(&self.net, &self.search.touched);
+        }
+        if !far_grows {
+            self.far.forget();
+        } else if !in_far {
+            self.work += self.far.grow_over(&self.net, &self.search.touched);
         }
         Ok(Effort::Repair)
     }
 
-    /// Sends some of `left` from one node to another, if there is a way.
-    fn step(&mut self, from: u32, to: u32, left: &mut W) -> Result<bool, GaveUp> {
-        if !self.find(from, to)? {
-            return Ok(false);
-        }
-        let amount = self.search.room(&self.net, *left);
-        self.search.send(&mut self.net, amount);
-        *left -= amount;
-        Ok(true)
+    /// Sends as much of `left` as can be from one node to another.
+    fn lead(&mut self, from: u32, to: u32, left: &mut W) -> Result<(), GaveUp> {
+        let before = self.allowance.saturating_sub(self.work);
+        let mut allowance = before;
+        let found = self.search.lead(&mut self.net, from, to, left, &mut allowance);
+        self.work += before - allowance;
+        if found == Found::Limit { Err(GaveUp) } else { Ok(()) }
     }
 
     fn find(&mut self, from: u32, to: u32) -> Result<bool, GaveUp> {
