@@ -153,8 +153,8 @@ impl Grid {
             return self;
         }
         let bits = |x: u128| (128 - x.leading_zeros()).cast_signed();
-        // Two bits more, for a value that grows.
-        let need = bits(self.total) + 2;
+        // A value that grows beyond the width is counted anew.
+        let need = bits(self.total);
         let need = if C::ROUNDED { need } else { need + self.k.max(0) };
         let width = [32, 64].into_iter().find(|&width| need <= width).unwrap_or(BITS);
         // No float is finer than 2^-1074.

@@ -16,43 +16,56 @@ pub(super) enum Found {
     Limit,
 }
 
+/// A node in a tree's front counts as so many arcs to be looked at.
+const PENDING: u64 = 16;
+
 /// Two trees, of what is reached from one node and of what the other is reached from.
 ///
 /// They cost what they visit, and not what there is: nothing is cleared between two searches. When
 /// an amount has been sent along a way, the trees are kept, and mended where an arc that became full
-/// is met again; so to send over many ways costs little more than to find the longest of them.
+/// is met again; so to send over many ways costs little more than to find the longest of them. This
+/// is how Boykov and Kolmogorov find maximum flows, but for orphans, which are not looked for: they
+/// are adopted, or lost, when a way leads over them.
 #[derive(Clone, Debug)]
 pub(super) struct Search {
+    /// For each node twice the number of the search that reached it last, and one more if it was
+    /// reached against the arcs from the far end.
+    marks: Vec<u32>,
     nodes: Vec<Node>,
     number: u32,
     ahead: Tree,
     behind: Tree,
-    /// Whether a tree may have lost what it could still reach.
+    /// Whether anything was sent since the trees were begun.
     torn: bool,
+    /// Arcs looked at to mend the trees.
+    mending: u64,
     /// The arcs of the way, in order.
     pub(super) path: Vec<u32>,
     /// All arcs over which something was sent since it was emptied.
     pub(super) touched: Vec<u32>,
 }
 
+/// How a tree reached a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// Twice the number of the search that reached it last, and one more if it was reached against
-    /// the arcs from the far end.
-    mark: u32,
-    /// The arc over which it was reached: into it, or out of it from the far end.
+    /// The place in the row of the node before it.
     via: u32,
-    /// More than that of the node it was reached from, if that still holds it.
+    /// More than that of the node before it, as long as that holds it.
     level: u32,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Tree {
+    forth: bool,
+    mark: u32,
+    root: u32,
     queue: Vec<u32>,
     head: usize,
-    /// The arcs of the node in hand that were not looked at yet.
-    rest: core::ops::Range<usize>,
-    mark: u32,
+    /// The node in hand, and the places of its row that may lead on: so many, and the next of them.
+    node: u32,
+    ready: Vec<u32>,
+    count: usize,
+    next: usize,
     /// The highest level.
     depth: u32,
     /// Arcs looked at.
@@ -61,36 +74,70 @@ struct Tree {
 
 impl Tree {
     fn begin(&mut self, root: u32, mark: u32) {
+        self.mark = mark;
+        self.root = root;
         self.queue.clear();
         self.queue.push(root);
         self.head = 0;
-        self.rest = 0..0;
-        self.mark = mark;
+        self.count = 0;
+        self.next = 0;
         self.depth = 0;
         self.work = 0;
     }
 
-    fn root(&self) -> u32 {
-        self.queue[0]
+    fn is_ready(&self) -> bool {
+        self.next < self.count
+    }
+
+    /// What will have been looked at when the front has moved on.
+    fn cost(&self) -> u64 {
+        self.work + PENDING * (self.queue.len() - self.head) as u64
+    }
+
+    /// Whether what is reached over a place has room on its arc.
+    #[inline]
+    fn room<W: Width>(&self, net: &Residual<W>, place: usize) -> W {
+        if self.forth { net.edges[place].cap } else { net.edges[place].back }
+    }
+
+    /// Takes the places of a row that have room and lead out of the tree. Without a branch that
+    /// depends on either: they could not be foretold.
+    #[inline]
+    fn take<W: Width>(&mut self, net: &Residual<W>, node: u32, marks: &[u32]) {
+        let row = net.row(node);
+        if self.ready.len() < row.len() {
+            self.ready.resize(row.len(), 0);
+        }
+        let (mut count, mut place) = (0, row.start as u32);
+        for edge in &net.edges[row] {
+            let room = if self.forth { edge.cap } else { edge.back };
+            let open = (room > W::ZERO) & (marks[edge.head as usize] != self.mark);
+            self.ready[count] = place;
+            count += usize::from(open);
+            place += 1;
+        }
+        (self.node, self.count, self.next) = (node, count, 0);
     }
 }
 
 impl Search {
     pub(super) fn new(nodes: usize) -> Self {
         Search {
+            marks: vec![0; nodes],
             nodes: vec![Node::default(); nodes],
             number: 0,
-            ahead: Tree::default(),
+            ahead: Tree { forth: true, ..Tree::default() },
             behind: Tree::default(),
             torn: false,
+            mending: 0,
             path: Vec::new(),
             touched: Vec::new(),
         }
     }
 
     /// Looks for a way from `from` to another node `to` over arcs that have room. Each look at an
-    /// arc takes one from the allowance. The end that has looked at fewer arcs goes on, so that a
-    /// node that is cut off is known as such after twice what can be reached from it.
+    /// arc takes one from the allowance. The end whose front is moved on after fewer looks goes
+    /// first, so that a node that is cut off is soon known as such.
     pub(super) fn find<W: Width>(
         &mut self,
         net: &Residual<W>,
@@ -122,26 +169,22 @@ impl Search {
         self.begin(from, to);
         loop {
             match self.grow(net, allowance) {
+                // Much is lost, and what is left may be little: known at once if looked for anew.
+                Ok(Some(_)) if self.mending > 32 + (self.ahead.work + self.behind.work) / 4 => {
+                    self.begin(from, to);
+                }
                 Ok(Some(arc)) => {
                     let (tail, head) = (net.tail(arc), net.edges[arc as usize].head);
                     if self.mend(net, true, tail, allowance)
                         && self.mend(net, false, head, allowance)
                     {
                         self.join(net, arc);
-                        let amount = self.room(net, *left);
-                        for &arc in &self.path {
-                            net.send(arc as usize, amount);
-                        }
-                        self.touched.extend_from_slice(&self.path);
-                        self.torn = true;
-                        *left -= amount;
+                        self.send(net, left);
                         if *left == W::ZERO {
                             return Found::Path;
                         }
                     }
                 }
-                // What the trees have lost may be reached another way.
-                Ok(None) if self.torn => self.begin(from, to),
                 Ok(None) => return Found::Nothing,
                 Err(()) => return Found::Limit,
             }
@@ -152,38 +195,40 @@ impl Search {
         debug_assert_ne!(from, to);
         self.path.clear();
         self.torn = false;
+        self.mending = 0;
         if self.number >= u32::MAX / 2 {
-            self.nodes.fill(Node::default());
+            self.marks.fill(0);
             self.number = 0;
         }
         self.number += 1;
-        for (tree, root, mark) in [
-            (&mut self.ahead, from, 2 * self.number),
-            (&mut self.behind, to, 2 * self.number + 1),
-        ] {
-            tree.begin(root, mark);
-            self.nodes[root as usize] = Node { mark, via: 0, level: 0 };
+        self.ahead.begin(from, 2 * self.number);
+        self.behind.begin(to, 2 * self.number + 1);
+        for tree in [&self.ahead, &self.behind] {
+            self.marks[tree.root as usize] = tree.mark;
+            self.nodes[tree.root as usize] = Node { via: 0, level: 0 };
         }
     }
 
     /// Goes on until an arc leads from one tree to the other: it is looked at again by the next
-    /// call. `None` if a tree has come to its end.
+    /// call. `None` if a tree has come to its end: then no arc with room leads out of it, and so
+    /// there is no way, whether all of it still hangs together or not.
     fn grow<W: Width>(
         &mut self,
         net: &Residual<W>,
         allowance: &mut u64,
     ) -> Result<Option<u32>, ()> {
         loop {
-            let forth = self.ahead.work <= self.behind.work;
+            let forth = self.ahead.is_ready()
+                || !self.behind.is_ready() && self.ahead.cost() <= self.behind.cost();
             let (tree, other) = if forth {
                 (&mut self.ahead, self.behind.mark)
             } else {
                 (&mut self.behind, self.ahead.mark)
             };
-            if tree.rest.is_empty() {
+            if !tree.is_ready() {
                 let Some(&node) = tree.queue.get(tree.head) else { return Ok(None) };
                 tree.head += 1;
-                if self.nodes[node as usize].mark != tree.mark {
+                if self.marks[node as usize] != tree.mark {
                     continue;
                 }
                 let degree = net.degree(node);
@@ -191,39 +236,36 @@ impl Search {
                     return Err(());
                 }
                 *allowance -= degree;
-                tree.rest = net.row(node);
+                tree.work += degree + 1;
+                tree.take(net, node, &self.marks);
             }
-            let node = tree.queue[tree.head - 1];
-            let Node { mark, level, .. } = self.nodes[node as usize];
-            if mark != tree.mark {
-                // It was lost while it was looked at.
-                tree.rest = 0..0;
+            if self.marks[tree.node as usize] != tree.mark {
+                // It was lost while it was in hand.
+                tree.next = tree.count;
                 continue;
             }
-            let level = level + 1;
-            for place in tree.rest.clone() {
-                let edge = &net.edges[place];
-                let room = if forth { edge.cap } else { edge.back };
-                let there = &mut self.nodes[edge.head as usize];
-                if room == W::ZERO || there.mark == tree.mark {
-                    continue;
+            let level = self.nodes[tree.node as usize].level + 1;
+            tree.depth = tree.depth.max(level);
+            while tree.is_ready() {
+                let via = tree.ready[tree.next];
+                let edge = &net.edges[via as usize];
+                let mark = &mut self.marks[edge.head as usize];
+                // Both may have changed since the places were taken.
+                if *mark != tree.mark && tree.room(net, via as usize) > W::ZERO {
+                    if *mark == other {
+                        return Ok(Some(if forth { via } else { edge.partner() as u32 }));
+                    }
+                    *mark = tree.mark;
+                    self.nodes[edge.head as usize] = Node { via, level };
+                    tree.queue.push(edge.head);
                 }
-                let arc = if forth { place } else { edge.partner() } as u32;
-                if there.mark == other {
-                    tree.rest.start = place;
-                    return Ok(Some(arc));
-                }
-                *there = Node { mark: tree.mark, via: arc, level };
-                tree.depth = tree.depth.max(level);
-                tree.queue.push(edge.head);
+                tree.next += 1;
             }
-            tree.work += net.degree(node) + 1;
-            tree.rest = 0..0;
         }
     }
 
     /// Sees to it that a tree still leads to a node, by other arcs where some have become full.
-    /// If not, the node is no longer of the tree.
+    /// What it does not lead to any more is lost to it.
     fn mend<W: Width>(
         &mut self,
         net: &Residual<W>,
@@ -231,46 +273,37 @@ impl Search {
         node: u32,
         allowance: &mut u64,
     ) -> bool {
-        if !self.torn {
-            return true;
-        }
-        let tree = if forth { &self.ahead } else { &self.behind };
+        let tree = if forth { &mut self.ahead } else { &mut self.behind };
         let mut at = node;
-        while at != tree.root() {
-            let Node { via, level, .. } = self.nodes[at as usize];
-            let next = if forth { net.tail(via) } else { net.edges[via as usize].head };
-            let before = self.nodes[next as usize];
-            if net.edges[via as usize].cap > W::ZERO
-                && before.mark == tree.mark
-                && before.level < level
+        while self.torn && at != tree.root {
+            let Node { via, level } = self.nodes[at as usize];
+            let before = net.tail(via);
+            if tree.room(net, via as usize) > W::ZERO
+                && self.marks[before as usize] == tree.mark
+                && self.nodes[before as usize].level < level
             {
-                at = next;
+                at = before;
                 continue;
             }
+            self.mending += net.degree(at);
             *allowance = allowance.saturating_sub(net.degree(at));
-            let mut best = Node { mark: 0, via: 0, level: tree.depth };
-            for place in net.row(at) {
-                let edge = &net.edges[place];
-                let (room, arc) =
-                    if forth { (edge.back, edge.partner()) } else { (edge.cap, place) };
-                let there = self.nodes[edge.head as usize];
-                if room > W::ZERO && there.mark == tree.mark && there.level < best.level {
-                    best = Node { mark: tree.mark, via: arc as u32, level: there.level };
-                    if there.level < level {
-                        break;
-                    }
+            let adopted = adopt(net, tree, &self.marks, &self.nodes, at);
+            if let Some(found) = adopted {
+                self.nodes[at as usize] = found;
+                continue;
+            }
+            self.marks[at as usize] = 0;
+            // It may be reached again, from what has been looked at already.
+            for edge in &net.edges[net.row(at)] {
+                let room = if forth { edge.back } else { edge.cap };
+                if room > W::ZERO && self.marks[edge.head as usize] == tree.mark {
+                    tree.queue.push(edge.head);
                 }
             }
-            if best.mark == 0 {
-                self.nodes[at as usize].mark = 0;
-                if at == node {
-                    return false;
-                }
-                at = node;
-            } else {
-                best.level = (best.level + 1).max(level);
-                self.nodes[at as usize] = best;
+            if at == node {
+                return false;
             }
+            at = node;
         }
         true
     }
@@ -279,18 +312,18 @@ impl Search {
     fn join<W: Width>(&mut self, net: &Residual<W>, middle: u32) {
         self.path.clear();
         let mut node = net.tail(middle);
-        while node != self.ahead.root() {
-            let arc = self.nodes[node as usize].via;
-            self.path.push(arc);
-            node = net.tail(arc);
+        while node != self.ahead.root {
+            let via = self.nodes[node as usize].via;
+            self.path.push(via);
+            node = net.tail(via);
         }
         self.path.reverse();
         self.path.push(middle);
         node = net.edges[middle as usize].head;
-        while node != self.behind.root() {
-            let arc = self.nodes[node as usize].via;
-            self.path.push(arc);
-            node = net.edges[arc as usize].head;
+        while node != self.behind.root {
+            let arc = net.edges[self.nodes[node as usize].via as usize].partner();
+            self.path.push(arc as u32);
+            node = net.edges[arc].head;
         }
     }
 
@@ -298,4 +331,41 @@ impl Search {
     pub(super) fn room<W: Width>(&self, net: &Residual<W>, most: W) -> W {
         self.path.iter().map(|&arc| net.edges[arc as usize].cap).fold(most, Ord::min)
     }
+
+    /// Sends what the way has room for of `left`.
+    fn send<W: Width>(&mut self, net: &mut Residual<W>, left: &mut W) {
+        let amount = self.room(net, *left);
+        for &arc in &self.path {
+            net.send(arc as usize, amount);
+        }
+        self.touched.extend_from_slice(&self.path);
+        self.torn = true;
+        *left -= amount;
+    }
+}
+
+/// The least level at which a tree can hold a node by another node of it. One that was lower holds
+/// it at its own level; one that was not lifts it, and then what it held must be mended in turn.
+fn adopt<W: Width>(
+    net: &Residual<W>,
+    tree: &Tree,
+    marks: &[u32],
+    nodes: &[Node],
+    node: u32,
+) -> Option<Node> {
+    let level = nodes[node as usize].level;
+    let mut best = None;
+    let mut least = tree.depth;
+    for edge in &net.edges[net.row(node)] {
+        let room = if tree.forth { edge.back } else { edge.cap };
+        let there = nodes[edge.head as usize].level;
+        if room > W::ZERO && marks[edge.head as usize] == tree.mark && there < least {
+            best = Some(Node { via: edge.partner() as u32, level: level.max(there + 1) });
+            least = there;
+            if there < level {
+                break;
+            }
+        }
+    }
+    best
 }
