@@ -85,11 +85,13 @@ impl Tree {
         self.work = 0;
     }
 
+    #[inline]
     fn is_ready(&self) -> bool {
         self.next < self.count
     }
 
     /// What will have been looked at when the front has moved on.
+    #[inline]
     fn cost(&self) -> u64 {
         self.work + PENDING * (self.queue.len() - self.head) as u64
     }
