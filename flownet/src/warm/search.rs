@@ -335,7 +335,7 @@ impl Search {
     }
 
     /// Sends what the way has room for of `left`.
-    fn send<W: Width>(&mut self, net: &mut Residual<W>, left: &mut W) {
+    pub(super) fn send<W: Width>(&mut self, net: &mut Residual<W>, left: &mut W) {
         let amount = self.room(net, *left);
         for &arc in &self.path {
             net.send(arc as usize, amount);

@@ -37,6 +37,9 @@ pub(super) enum Effort {
 /// How many arcs may be looked at to save finding a whole side of a cut anew.
 const GLANCE: u64 = 512;
 
+/// How many ways by the source are tried before a search.
+const TRIES: u32 = 8;
+
 /// What a repair may look at in any case.
 const LEAST: u64 = 256;
 
@@ -131,11 +134,11 @@ impl<W: Width> Standing<W> {
         // The value stays. At most one of the two holds: else the arc would raise it.
         let mut effort = Effort::Nothing;
         if self.near.fresh && self.near.has(from) && !self.near.has(to) {
-            self.work += self.near.grow(&self.net, to);
+            self.work += self.near.grow_from(&self.net, from, to);
             effort = Effort::Repair;
         }
         if self.far.fresh && self.far.has(to) && !self.far.has(from) {
-            self.work += self.far.grow(&self.net, from);
+            self.work += self.far.grow_from(&self.net, to, from);
             effort = Effort::Repair;
         }
         Ok(effort)
@@ -209,7 +212,12 @@ impl<W: Width> Standing<W> {
         self.search.touched.clear();
         // A minimum cut through the arc leaves no way around it.
         if !in_near && !in_far {
-            self.lead(from, to, &mut left)?;
+            if self.near.fresh && self.near.has(to) {
+                self.by_source(from, to, &mut left);
+            }
+            if left > W::ZERO {
+                self.lead(from, to, &mut left)?;
+            }
         }
         if left == W::ZERO {
             // The last way around may have room left.
@@ -241,6 +249,18 @@ impl<W: Width> Standing<W> {
             self.work += self.far.grow_over(&self.net, &self.search.touched);
         }
         Ok(Effort::Repair)
+    }
+
+    /// Sends some of `left` back to the source and from there to a node that it reaches: no search,
+    /// as the near set tells the way.
+    fn by_source(&mut self, from: u32, to: u32, left: &mut W) {
+        for _ in 0..TRIES {
+            let way = &mut self.search.path;
+            if *left == W::ZERO || !self.near.way(&self.net, from, to, way, &mut self.work) {
+                return;
+            }
+            self.search.send(&mut self.net, left);
+        }
     }
 
     /// Sends as much of `left` as can be from one node to another.
