@@ -3,10 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::solve::residual::{Residual, Width};
+use crate::solve::residual::{Residual, Width, spend};
 
-/// How many nodes may be looked at to find a way by the source.
-const ROWS: u32 = 64;
+/// The most arcs of a way to or from an end, and how often it may be tried anew.
+const LONGEST: usize = 64;
 
 /// All that can be reached from the source, or all from which the sink can be.
 ///
@@ -86,73 +86,109 @@ impl Reach {
         work
     }
 
-    /// A way from a node that flow passes back to the source, and on to a node of the near set;
-    /// `false` if none is found soon. Adds what it looks at to `work`.
+    /// A way between two nodes by the end: from `inner`, which is inside, to the end as the set tells,
+    /// and on to `outer`, which has flow, against that. For the near set it is a way to `inner`, for the
+    /// far set one from it. `false` if none is found soon.
+    /// Each look at an arc takes one from the allowance.
     pub(super) fn way<W: Width>(
         &mut self,
         net: &Residual<W>,
-        from: u32,
-        to: u32,
+        inner: u32,
+        outer: u32,
         way: &mut Vec<u32>,
-        work: &mut u64,
+        allowance: &mut u64,
     ) -> bool {
-        debug_assert!(self.forth && self.has(to));
         way.clear();
-        let mut at = to;
-        let mut rows = 0;
-        while at != net.source {
-            rows += 1;
-            if rows > ROWS {
+        if !self.descend(net, inner, way, allowance) {
+            return false;
+        }
+        let onward = way.len();
+        let forth = self.forth;
+        let beyond = |arc: u32| if forth { net.tail(arc) } else { net.edges[arc as usize].head };
+        let mut at = outer;
+        let met = loop {
+            if at == inner {
+                break 0;
+            }
+            if let Some(met) = way[..onward].iter().position(|&arc| beyond(arc) == at) {
+                break met + 1;
+            }
+            if !spend(allowance, net.degree(at)) {
                 return false;
             }
-            *work += net.degree(at);
+            // The most that came, or went, on one arc.
+            let (mut most, mut via, mut next) = (W::ZERO, 0, at);
+            for place in net.row(at) {
+                let edge = &net.edges[place];
+                let flow = if forth { edge.cap } else { edge.back };
+                if edge.is_backward() == forth && flow > most {
+                    let arc = if forth { place } else { edge.partner() };
+                    (most, via, next) = (flow, arc as u32, edge.head);
+                }
+            }
+            // No node twice.
+            let back = &way[onward..];
+            let again = next == outer || back.iter().any(|&arc| reached(net, arc, forth) == next);
+            if most == W::ZERO || back.len() > LONGEST || again {
+                return false;
+            }
+            way.push(via);
+            at = next;
+        };
+        way.drain(met..onward);
+        if forth {
+            way[..met].reverse();
+            way.rotate_left(met);
+        } else {
+            way[met..].reverse();
+        }
+        true
+    }
+
+    /// The arcs between a node inside and the end, the widest from each level to a lower one; so no
+    /// node is passed twice.
+    fn descend<W: Width>(
+        &mut self,
+        net: &Residual<W>,
+        inner: u32,
+        way: &mut Vec<u32>,
+        allowance: &mut u64,
+    ) -> bool {
+        let root = if self.forth { net.source } else { net.sink };
+        let mut at = inner;
+        let mut lifts = 0;
+        while at != root {
+            if way.len() > LONGEST || lifts > LONGEST || !spend(allowance, net.degree(at)) {
+                return false;
+            }
             let level = self.level[at as usize];
-            // The widest arc from a lower level, and the lowest level that there is one from.
-            let (mut widest, mut via, mut least) = (W::ZERO, 0, u32::MAX);
-            for edge in &net.edges[net.row(at)] {
+            let (mut widest, mut via, mut next, mut least) = (W::ZERO, 0, at, u32::MAX);
+            for place in net.row(at) {
+                let edge = &net.edges[place];
                 let head = edge.head as usize;
-                if edge.back > W::ZERO && self.inside[head] {
+                let room = if self.forth { edge.back } else { edge.cap };
+                if room > W::ZERO && self.inside[head] {
                     least = least.min(self.level[head]);
-                    if self.level[head] < level && edge.back > widest {
-                        (widest, via) = (edge.back, edge.partner() as u32);
+                    if self.level[head] < level && room > widest {
+                        let arc = if self.forth { edge.partner() } else { place };
+                        (widest, via, next) = (room, arc as u32, edge.head);
                     }
                 }
             }
             if widest > W::ZERO {
                 way.push(via);
-                at = net.tail(via);
+                at = next;
             } else if least < u32::MAX - 1 {
-                // Levels go down all along a way, so that it passes no node twice.
+                // It is further away than it was: once more, by others.
                 self.level[at as usize] = least + 1;
+                lifts += 1;
                 way.clear();
-                at = to;
+                at = inner;
             } else {
                 return false;
             }
         }
-        // Back against the flow, until that way is met.
-        let onward = way.len();
-        at = from;
-        loop {
-            let met = if at == to { Some(0) } else { way[..onward].iter().position(|&arc| net.tail(arc) == at).map(|index| index + 1) };
-            if let Some(met) = met {
-                way.drain(met..onward);
-                way[..met].reverse();
-                way.rotate_left(met);
-                return true;
-            }
-            rows += 1;
-            *work += net.degree(at);
-            let row = net.row(at);
-            let most = row.clone().filter(|&arc| net.edges[arc].is_backward()).max_by_key(|&arc| net.edges[arc].cap);
-            let Some(arc) = most.filter(|&arc| net.edges[arc].cap > W::ZERO) else { return false };
-            at = net.edges[arc].head;
-            let again = at == from || way[onward..].iter().any(|&arc| net.edges[arc as usize].head == at);
-            if rows > ROWS || again {
-                return false;
-            }
-            way.push(arc as u32);
-        }
+        true
     }
 
     /// Adds all that is reached by way of arcs whose flow was changed, all others that lead out of
@@ -186,4 +222,9 @@ impl Reach {
     pub(super) fn source_side(&self) -> Vec<bool> {
         self.inside.iter().map(|&inside| inside == self.forth).collect()
     }
+}
+
+/// The node that the way against the flow came to over an arc.
+fn reached<W: Width>(net: &Residual<W>, arc: u32, forth: bool) -> u32 {
+    if forth { net.edges[arc as usize].head } else { net.tail(arc) }
 }

@@ -37,7 +37,7 @@ pub(super) enum Effort {
 /// How many arcs may be looked at to save finding a whole side of a cut anew.
 const GLANCE: u64 = 512;
 
-/// How many ways by the source are tried before a search.
+/// How many ways by an end are tried before a search.
 const TRIES: u32 = 8;
 
 /// What a repair may look at in any case.
@@ -61,7 +61,7 @@ impl<W: Width> Standing<W> {
     /// From a maximum flow that took `steps` to find.
     pub(super) fn new(net: Residual<W>, steps: u64) -> Self {
         let nodes = net.nodes();
-        Standing {
+        let mut standing = Standing {
             value: net.value(),
             near: Reach::new(nodes, true),
             far: Reach::new(nodes, false),
@@ -71,7 +71,15 @@ impl<W: Width> Standing<W> {
             // solution alone; an arc looked at in passing costs more than one looked at in order.
             allowance: (steps / 2).max(LEAST),
             work: 0,
-        }
+        };
+        standing.refresh();
+        standing
+    }
+
+    /// Finds the sets that have moved, so that the next edits know them.
+    fn refresh(&mut self) {
+        self.work += self.near.refresh(&self.net);
+        self.work += self.far.refresh(&self.net);
     }
 
     /// The flow on a link, in steps of the grid.
@@ -97,6 +105,12 @@ impl<W: Width> Standing<W> {
     /// must be more than the value.
     pub(super) fn set(&mut self, link: usize, limit: W) -> Result<Effort, GaveUp> {
         self.work = 0;
+        let effort = self.change(link, limit)?;
+        self.refresh();
+        Ok(effort)
+    }
+
+    fn change(&mut self, link: usize, limit: W) -> Result<Effort, GaveUp> {
         let Some(arc) = self.net.place(link) else { return Ok(Effort::Nothing) };
         let (room, flow) = (self.net.edges[arc].cap, self.net.edges[arc].back);
         if limit >= flow {
@@ -212,9 +226,7 @@ impl<W: Width> Standing<W> {
         self.search.touched.clear();
         // A minimum cut through the arc leaves no way around it.
         if !in_near && !in_far {
-            if self.near.fresh && self.near.has(to) {
-                self.by_source(from, to, &mut left);
-            }
+            self.by_an_end(from, to, &mut left);
             if left > W::ZERO {
                 self.lead(from, to, &mut left)?;
             }
@@ -251,16 +263,29 @@ impl<W: Width> Standing<W> {
         Ok(Effort::Repair)
     }
 
-    /// Sends some of `left` back to the source and from there to a node that it reaches: no search,
-    /// as the near set tells the way.
-    fn by_source(&mut self, from: u32, to: u32, left: &mut W) {
+    /// Sends some of `left` back to the source and on from there, or to the sink and back from there,
+    /// without a search, if a set tells the way.
+    fn by_an_end(&mut self, from: u32, to: u32, left: &mut W) {
+        let before = self.allowance.saturating_sub(self.work) / 2;
+        let mut allowance = before;
         for _ in 0..TRIES {
             let way = &mut self.search.path;
-            if *left == W::ZERO || !self.near.way(&self.net, from, to, way, &mut self.work) {
-                return;
+            let found = if self.near.fresh && self.near.has(to) {
+                self.near.way(&self.net, to, from, way, &mut allowance)
+            } else if self.far.fresh && self.far.has(from) {
+                self.far.way(&self.net, from, to, way, &mut allowance)
+            } else {
+                false
+            };
+            if !found {
+                break;
             }
             self.search.send(&mut self.net, left);
+            if *left == W::ZERO {
+                break;
+            }
         }
+        self.work += before - allowance;
     }
 
     /// Sends as much of `left` as can be from one node to another.
