@@ -16,8 +16,7 @@ use crate::{Answer, ArcId, Capacity, Cut, Error, Limit, Method, Network, NodeId,
 #[non_exhaustive]
 pub enum Effort {
     /// The change is known to move neither the flow nor its value. O(1) but for O(log V) to find a
-    /// node; a side of a cut that an earlier change left unknown is found first, if it is needed to
-    /// know that.
+    /// node.
     Nothing,
     /// The flow was mended where it had to be.
     Repaired,
@@ -45,9 +44,11 @@ pub struct Change<C> {
 ///
 /// A change mends the flow that stands. Where it provably changes nothing it is O(1): a raise whose
 /// near end cannot be reached from the sources or whose far end does not reach the sinks, as they
-/// stand now, and a cut that leaves room. Else flow is led around, added or taken back along single
-/// paths, O(E) each, as long as that stays below half of the work of the last solution and a few
-/// hundred arcs; then the network is solved anew. So no change costs much more than a solution.
+/// stand now, and a cut that leaves room. Else flow is led around, added or taken back: by the source
+/// or the sink, where the sides of the cuts tell the way, and else by search trees that are kept from
+/// one path to the next; as long as that stays below half of the work of the last solution and a few
+/// hundred arcs. Then the network is solved anew. So no change costs much more than a solution.
+/// Sides of cuts that a change moved are brought up to date with it, O(V + E) at most.
 ///
 /// Also solved anew is what does not fit the numbers at work: a first capacity of a node that had
 /// none, a float that is finer than the grid of the flow, a limit that becomes zero or positive
@@ -297,7 +298,7 @@ impl<C: Capacity> Warm<C> {
         Ok(())
     }
 
-    /// The minimum cut nearest the sources. O(1) if it is known, else O(V + E).
+    /// The minimum cut nearest the sources. O(1) if it has not moved since it was last read, else O(V).
     pub fn source_cut(&mut self) -> &Cut<C> {
         let State { expanded, grid, flow, .. } = &mut self.state;
         let shape = Shape { net: &self.net, expanded, grid };
@@ -306,7 +307,7 @@ impl<C: Capacity> Warm<C> {
         &self.source_cut.cut
     }
 
-    /// The minimum cut nearest the sinks. O(1) if it is known, else O(V + E).
+    /// The minimum cut nearest the sinks. O(1) if it has not moved since it was last read, else O(V).
     pub fn sink_cut(&mut self) -> &Cut<C> {
         let State { expanded, grid, flow, .. } = &mut self.state;
         let shape = Shape { net: &self.net, expanded, grid };

@@ -16,6 +16,16 @@
 //! if the arc crosses a cut that is the nearest, it still is, and if `u` is not near, the near cut
 //! stays as it is, unless the value fell; for `v` and the far cut alike. Where a way from `u` to `v`
 //! is left, no minimum cut holds the arc, and both stay.
+//!
+//! Where the value falls, every new minimum cut goes through the arc. Let `S` be the near set before,
+//! without `v` and not crossed by the arc, and `T` that after: as cut capacities are submodular,
+//! `S ∩ T` was a minimum cut before, and so `S` lies in `T`. So `S` need only grow, and what leads out
+//! of it are arcs over which flow was sent just now. Only where both ends were near is the near set
+//! found anew; for the far set alike.
+//!
+//! **By an end.** A node that has flow has a way back to the source, against it, and from the source
+//! there is one to each near node, which levels tell: so no search is needed to lead flow around to
+//! a near node, nor from a far node by the sink, as long as these ways have room.
 
 use super::reach::Reach;
 use super::search::{Found, Search};
