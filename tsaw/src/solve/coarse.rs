@@ -22,6 +22,8 @@ pub(super) struct Bound<'a> {
     pub(super) mem: i64,
     /// Units that differ here stay apart.
     pub(super) within: Option<&'a [u32]>,
+    /// A small cluster is liked better than a large one that a unit exchanges as much with.
+    pub(super) small: bool,
     pub(super) rounds: usize,
 }
 
@@ -30,7 +32,13 @@ impl Bound<'_> {
     pub(super) fn parts(model: &Model<'_>, parts: i64) -> Self {
         let nodes = i64::try_from(model.nodes()).unwrap_or(i64::MAX);
         let part = |all: &[i64]| all.iter().sum::<i64>() / nodes / parts + 1;
-        Self { cpu: part(&model.cpu), mem: part(&model.mem), within: None, rounds: ROUNDS }
+        Self {
+            cpu: part(&model.cpu),
+            mem: part(&model.mem),
+            within: None,
+            small: false,
+            rounds: ROUNDS,
+        }
     }
 }
 
@@ -56,6 +64,19 @@ impl<'m, 'g> Clusters<'m, 'g> {
             && model.set[to] == model.set[unit]
             && model.spreads_of(to).is_empty()
             && self.bound.within.is_none_or(|within| within[to] == within[unit])
+    }
+
+    /// How much a unit likes a cluster: by the rate to it, or that squared over the CPU of the
+    /// others in it, the rating expansion*² of Holtgrewe, Sanders and Schulz (2010). Rates alone
+    /// say little where all are equal. Floats here are the same on every machine.
+    fn liking(&self, unit: usize, to: usize, rate: i64) -> f64 {
+        let rate = rate as f64;
+        if !self.bound.small {
+            return rate;
+        }
+        let own = self.label[unit] as usize == to;
+        let others = self.cpu[to] - if own { self.model.cpu[unit] } else { 0 };
+        rate * rate / (others as f64 + 1.0)
     }
 
     fn put(&mut self, unit: usize, to: usize) {
@@ -89,11 +110,13 @@ impl<'m, 'g> Clusters<'m, 'g> {
                     }
                     rate[to as usize] += of;
                 }
-                let mut best = (rate[own], own);
+                let mut best = (self.liking(unit, own, rate[own]), own);
                 for &to in &touched {
                     let to = to as usize;
-                    if to != own && (rate[to], best.1) > (best.0, to) && self.fits(unit, to) {
-                        best = (rate[to], to);
+                    let liking = self.liking(unit, to, rate[to]);
+                    let better = liking > best.0 || (liking == best.0 && to < best.1);
+                    if to != own && better && self.fits(unit, to) {
+                        best = (liking, to);
                     }
                 }
                 for &to in &touched {

@@ -9,28 +9,28 @@ use super::climb::{Climb, Effort};
 use super::coarse::{self, Bound};
 use super::model::{Model, NOWHERE};
 use super::state::State;
-use super::{Search, growth, swaps, worth};
+use super::{Search, exchange, growth, swaps, worth};
 use crate::rng::SplitMix64;
 use crate::steps::Steps;
 
 /// Units a node on the coarsest level.
-const COARSEST: usize = 15;
+const COARSEST: usize = 12;
 
 /// Clusters that would fill a node: none is larger than that part of its mean load.
-const PARTS: i64 = 15;
+const PARTS: i64 = 12;
 
 /// From how many seeds the coarsest level is placed.
-const SEEDS: u64 = 2;
+const SEEDS: u64 = 4;
 
 /// From how many first units each half is grown.
 const GROWTHS: usize = 4;
 
 /// How often the best placement is coarsened and refined again.
-const CYCLES: usize = 2;
+const CYCLES: usize = 4;
 
 /// Up to so many units pairs are swapped as well: where units are large a cap leaves no room for
 /// one without the other's going.
-const SWAPPED: usize = 1_000;
+const SWAPPED: usize = 20_000;
 
 const EFFORT: Effort = Effort { passes: 3, patience: 60 };
 
@@ -63,7 +63,7 @@ fn cycle(
         if finest.units() <= few {
             break;
         }
-        let bound = Bound { within: place.as_deref(), ..Bound::parts(model, PARTS) };
+        let bound = Bound { within: place.as_deref(), small: true, ..Bound::parts(model, PARTS) };
         let Some((coarse, cluster)) = coarse::clustered(finest, bound, rng, steps) else { break };
         place = place.map(|place| {
             let mut of = vec![0; coarse.units()];
@@ -112,6 +112,7 @@ fn initial(model: &Model<'_>, seed: u64, steps: &mut Steps) -> State {
         let mut rng = SplitMix64::new(seed.wrapping_add(number));
         let mut steps = Steps::new(part);
         let place = halved(model, &mut rng, &mut steps);
+        let place = exchange::descend(model, place, &mut steps);
         let state = refined(model, place, &mut rng, &mut steps);
         (worth(model, &state), number, steps.used(), state.place)
     };
