@@ -133,24 +133,28 @@ impl<'m, 'g> Clusters<'m, 'g> {
 
     /// Units that are left alone join others that are, by the cluster that they exchange most
     /// with and found full, or that they exchange nothing: else stars and lone units would stall
-    /// the coarsening.
+    /// the coarsening. Those that exchange as much come together, so that what is worth a place
+    /// beside a hub is not tied to what is not.
     fn join_alone(&mut self) {
         let model = self.model;
         let mut members = vec![0_u32; model.units()];
         self.label.iter().for_each(|&label| members[label as usize] += 1);
-        let mut open = vec![u32::MAX; model.units() + 1];
+        let mut alone = Vec::new();
         for unit in 0..model.units() {
-            let own = self.label[unit] as usize;
-            if members[own] != 1 || !model.spreads_of(unit).is_empty() {
-                continue;
+            if members[self.label[unit] as usize] == 1 && model.spreads_of(unit).is_empty() {
+                let most = model.row(unit).max_by_key(|&(other, rate)| (rate, self.label[other]));
+                let most = most.map(|(other, rate)| (self.label[other], rate));
+                let (favourite, rate) = most.unwrap_or((u32::MAX, 0));
+                alone.push((favourite, std::cmp::Reverse(rate), unit as u32));
             }
-            let most = model.row(unit).max_by_key(|&(other, rate)| (rate, self.label[other]));
-            let favourite = most.map_or(model.units(), |(other, _)| self.label[other] as usize);
-            let to = open[favourite];
-            if to != u32::MAX && self.fits(unit, to as usize) {
-                self.put(unit, to as usize);
-            } else {
-                open[favourite] = own as u32;
+        }
+        alone.sort_unstable();
+        let mut open = None;
+        for &(favourite, _, unit) in &alone {
+            let unit = unit as usize;
+            match open {
+                Some((of, to)) if of == favourite && self.fits(unit, to) => self.put(unit, to),
+                _ => open = Some((favourite, self.label[unit] as usize)),
             }
         }
     }
