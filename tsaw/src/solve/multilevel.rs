@@ -48,7 +48,7 @@ pub(super) fn place(model: &Model<'_>, seed: u64, steps: &mut Steps) -> State {
             best = next;
         }
         // What gains hardly anything gains no more the next time.
-        if after.0 == before.0 && before.1 - after.1 < before.1 / LEAST_GAIN {
+        if after.0 == before.0 && before.1 - after.1 <= before.1 / LEAST_GAIN {
             break;
         }
     }
