@@ -148,11 +148,11 @@ fn permuted_tasks_give_as_good_a_placement() {
 }
 
 /// What a search at flat distance comes to under the distances of `cluster`, and what one does that
-/// knows them, over three seeds.
+/// knows them, over two seeds.
 fn blind_and_aware(graph: &TaskGraph, cluster: &Cluster) -> (i64, i64) {
     let flat = cluster.clone().with_distance(Distance::Flat).unwrap();
     let (mut blind, mut aware) = (0, 0);
-    for seed in 0..3 {
+    for seed in 0..2 {
         let options = quality().with_seed(seed);
         let placed = schedule(graph, &flat, &options).unwrap().placement;
         blind += certify(graph, cluster, &placed, None).unwrap().cost_after;
@@ -184,7 +184,7 @@ fn to_know_the_distances_is_never_worse() {
     let chain = {
         let mut builder = TaskGraphBuilder::new();
         let component = builder.component("c", Kind::Bolt);
-        let tasks: Vec<TaskId> = (0..1_500).map(|at| builder.task(component, 1 + at % 7)).collect();
+        let tasks: Vec<TaskId> = (0..1_000).map(|at| builder.task(component, 1 + at % 7)).collect();
         for at in 1..tasks.len() {
             for back in [1, 2, 7] {
                 let from = tasks[at.saturating_sub(back)];
@@ -196,17 +196,17 @@ fn to_know_the_distances_is_never_worse() {
     let mesh = {
         let mut builder = TaskGraphBuilder::new();
         let component = builder.component("c", Kind::Bolt);
-        let tasks: Vec<TaskId> = (0..40 * 40).map(|_| builder.task(component, 1)).collect();
+        let tasks: Vec<TaskId> = (0..30 * 30).map(|_| builder.task(component, 1)).collect();
         for at in 0..tasks.len() {
-            for other in [at + 1, at + 40] {
-                if other < tasks.len() && (other != at + 1 || other % 40 > 0) {
+            for other in [at + 1, at + 30] {
+                if other < tasks.len() && (other != at + 1 || other % 30 > 0) {
                     builder.stream(tasks[at], tasks[other], 5);
                 }
             }
         }
         builder.build().unwrap()
     };
-    let dags = [1_000, 3_000].map(|tasks| instances::layered_dag(tasks, 7).unwrap());
+    let dags = [1_000, 2_000].map(|tasks| instances::layered_dag(tasks, 7).unwrap());
     let r = &mut Random::new(1);
     let some: Vec<u32> = (0..256).map(|_| 1 + r.below(9) as u32).collect();
     let matrix = |far: &dyn Fn(u32, u32) -> u32| {
@@ -222,18 +222,17 @@ fn to_know_the_distances_is_never_worse() {
         ("tree, bits turned", matrix(&|a, b| 8 >> (a ^ b).trailing_zeros())),
         ("random", matrix(&|a, b| some[(a.min(b) * 16 + a.max(b)) as usize])),
     ];
+    let mut worse = Vec::new();
     for (graph, name) in dags.iter().chain([&chain, &mesh]).zip(["dag", "dag", "chain", "mesh"]) {
         for (kind, distance) in &distances {
             let cluster = equal_nodes(graph, 16, 4).with_distance(distance.clone()).unwrap();
             let (blind, aware) = blind_and_aware(graph, &cluster);
-            println!(
-                "{name} {} {kind}: {aware} {blind} {:.3}",
-                graph.len(),
-                aware as f64 / blind as f64
-            );
-            assert!(aware <= blind, "{name} of {} tasks, {kind}: {aware} {blind}", graph.len());
+            if aware > blind {
+                worse.push(format!("{name} of {} tasks, {kind}: {aware} {blind}", graph.len()));
+            }
         }
     }
+    assert_eq!(worse, Vec::<String>::new());
 }
 
 /// Other units of CPU, for tasks and nodes: what is placed in one is a placement in the other, and
