@@ -2,7 +2,7 @@
 //!
 //! Prints Markdown, and with `-- --write FOLDER` writes the same graphs as METIS files for
 //! `peers/multilevel.py`, each named after its number of parts. `-- --million` adds LayeredDag of
-//! a million tasks, with one seed.
+//! a million tasks, with one seed; `-- --only NAME` leaves out graphs whose name doesn't begin so.
 
 use std::error::Error;
 use std::path::Path;
@@ -174,9 +174,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     if has("--test") {
         return Ok(());
     }
-    let all = cases(has("--million"))?;
-    if let Some(at) = args.iter().position(|arg| arg == "--write") {
-        let folder = Path::new(args.get(at + 1).ok_or("--write needs a folder")?);
+    let value = |name: &str| match args.iter().position(|arg| arg == name) {
+        Some(at) => args.get(at + 1).map(Some).ok_or(format!("{name} needs a value")),
+        None => Ok(None),
+    };
+    let mut all = cases(has("--million"))?;
+    if let Some(only) = value("--only")? {
+        all.retain(|case| case.name.starts_with(only.as_str()));
+    }
+    if let Some(folder) = value("--write")? {
+        let folder = Path::new(folder);
         std::fs::create_dir_all(folder)?;
         for case in &all {
             let file = folder.join(format!("{}.k{}.metis", case.name, case.nodes));

@@ -8,7 +8,7 @@
 Prints Markdown as the bench does: the geometric mean and the least of the cut over five seeds (one
 seed from half a million tasks on), the largest load over the mean of all seeds, and the median of
 the CPU milliseconds, at an imbalance of 3 % and one thread. A name after the folder leaves out the
-peers that don't contain it.
+peers that don't contain it, a second one the graphs that don't begin with it.
 """
 
 import math
@@ -100,10 +100,10 @@ def measure(graph, nodes, part):
     return cut, loads.max() * nodes / cpu.sum()
 
 
-def main(folder, only=""):
+def main(folder, only="", graphs=""):
     print("| graph and parts | peer | cut, mean | least | largest / mean | CPU ms |")
     print("|---|---|---|---|---|---|")
-    for path in sorted(Path(folder).glob("*.metis"), key=lambda p: p.stat().st_size):
+    for path in sorted(Path(folder).glob(f"{graphs}*.metis"), key=lambda p: p.stat().st_size):
         graph = read(path)
         nodes = int(path.stem.rsplit(".k", 1)[1])
         seeds = 1 if len(graph[2]) > 500_000 else 5

@@ -9,8 +9,9 @@ mod common;
 use common::{Random, cases};
 use proptest::prelude::*;
 use tsaw::{
-    BuildError, Cluster, ComponentId, Grouping, NodeId, Options, Placement, Topology, asked_caps,
-    excess, reschedule, schedule, traffic, verify,
+    BuildError, Cluster, ComponentId, Grouping, Mismatch, NodeId, OnInfeasible, Options, Placement,
+    ScheduleError, TaskGraph, TaskGraphBuilder, TaskId, Topology, asked_caps, excess, reschedule,
+    schedule, traffic, verify,
 };
 
 /// A topology as plain data: components of (tasks, rate, CPU), streams of (from, to, grouping).
@@ -159,13 +160,147 @@ proptest! {
         if let Ok(solved) = topology.schedule(&cluster, &options) {
             let (plan, graph) = (&solved.plan, &solved.graph);
             prop_assert_eq!(&topology.under(Some(&plan.placement)).unwrap(), graph);
+            prop_assert_eq!(solved.verify(&topology, &cluster), Ok(()));
             prop_assert_eq!(verify(graph, &cluster, &plan.placement, &plan.certificate), Ok(()));
             let caps = asked_caps(graph, &cluster);
             prop_assert!(excess(graph, &cluster, &plan.placement, &caps).unwrap().is_zero());
             let again = reschedule(graph, &cluster, &plan.placement, &options).unwrap();
             prop_assert_eq!(again.certificate.moves.is_empty(), solved.fixed);
+            // No weight of the graph can be changed unseen, nor can the placement.
+            for wrong in changed(graph) {
+                let mut other = solved.clone();
+                other.graph = wrong;
+                prop_assert!(other.verify(&topology, &cluster).is_err());
+            }
+            let mut other = solved.clone();
+            other.plan.certificate.cost_after += 1;
+            prop_assert!(other.verify(&topology, &cluster).is_err());
         }
     }
+
+    /// From any standing placement: within the budget, never dearer, each under its own weights,
+    /// and the same again.
+    #[test]
+    fn rescheduling_gains_or_stays(seed in any::<u64>(), most in 0_u64..8, gain in 0_u64..500) {
+        let plain = Plain::random(seed);
+        let (topology, cluster) = (plain.topology(), plain.cluster());
+        let r = &mut Random::new(!seed);
+        let place: Vec<usize> = (0..plain.tasks()).map(|_| r.below(plain.nodes as u64) as usize).collect();
+        let standing = placement(&place);
+        let graph = topology.under(Some(&standing)).unwrap();
+        let keeps = excess(&graph, &cluster, &standing, &asked_caps(&graph, &cluster)).unwrap().is_zero();
+        let before = traffic(&graph, &cluster, &standing).unwrap().inter;
+        let options = Options::default().with_max_moves(most).with_min_gain_per_move(gain);
+        let Ok(solved) = topology.reschedule(&standing, &cluster, &options) else {
+            prop_assert!(!keeps);
+            return Ok(());
+        };
+        let certificate = &solved.plan.certificate;
+        let moves = certificate.moves.len() as u64;
+        prop_assert_eq!(solved.verify(&topology, &cluster), Ok(()));
+        prop_assert!(moves <= most && certificate.standing.as_ref() == Some(&standing));
+        if keeps {
+            prop_assert!(certificate.cut_after + (gain * moves) as i64 <= before);
+            prop_assert!(moves == 0 || certificate.cut_after < before);
+        }
+        // Where nothing was held back, a second time moves nothing.
+        let free = Options::default();
+        if let Ok(solved) = topology.reschedule(&standing, &cluster, &free)
+            && solved.fixed
+        {
+            let again = topology.reschedule(&solved.plan.placement, &cluster, &free).unwrap();
+            prop_assert_eq!(again.plan.certificate.moves, vec![]);
+        }
+    }
+}
+
+/// The same graph with one weight more or less.
+fn changed(graph: &TaskGraph) -> Vec<TaskGraph> {
+    let make = |cpu: u32, stream: Option<(u32, u32, i64)>| {
+        let mut builder =
+            TaskGraphBuilder::like(graph, |task, of| of + 2 * u64::from(task.0 == cpu));
+        for task in (0..graph.len() as u32).map(TaskId) {
+            for (other, rate) in graph.neighbours(task).filter(|&(other, _)| other > task) {
+                builder.stream(task, other, rate);
+            }
+        }
+        if let Some((a, b, rate)) = stream {
+            builder.stream(TaskId(a), TaskId(b), rate);
+        }
+        builder.build().unwrap()
+    };
+    let last = graph.len() as u32 - 1;
+    vec![make(0, None), make(last, None), make(u32::MAX, Some((0, last, 2)))]
+}
+
+/// Heavy fields shares and tight caps: placements that go round, or weights that a placement makes
+/// over the caps. What comes back is verified or a typed error.
+#[test]
+fn what_goes_round_ends_and_is_certified() {
+    let (mut moving, mut resting, mut refused) = (0, 0, 0);
+    let options = Options::default().with_steps(2_000);
+    for seed in 0..24 {
+        let r = &mut Random::new(seed);
+        let mut topology = Topology::new();
+        let mut last = topology.spout("spout", 2 + r.below(3) as u32, 1_000, 5_000 * r.below(9));
+        for _ in 0..2 + r.below(2) {
+            let tasks = 2 + r.below(4) as u32;
+            let next = topology.bolt("bolt", tasks, 1_000 * r.below(40));
+            let grouping = match r.below(3) {
+                0 => {
+                    Grouping::Fields((0..tasks).map(|at| 1 + u64::from(at) * r.below(20)).collect())
+                }
+                _ => Grouping::LocalOrShuffle,
+            };
+            topology.stream(last, next, grouping, 1_000_000);
+            last = next;
+        }
+        let ppm = [0.05, 0.2, 0.6][r.below(3) as usize];
+        let cluster = Cluster::uniform(2 + r.below(3) as u32, 1 << 30).unwrap();
+        let cluster = cluster.with_imbalance(ppm).unwrap();
+        match topology.schedule(&cluster, &options) {
+            Ok(solved) => {
+                assert_eq!(solved.verify(&topology, &cluster), Ok(()), "{seed}");
+                assert!(solved.rounds <= 16);
+                *(if solved.fixed { &mut resting } else { &mut moving }) += 1;
+            }
+            Err(_) => refused += 1,
+        }
+        // With caps that may be raised there is always a plan, and it is certified too.
+        if seed % 8 == 0 {
+            let raise = options.with_on_infeasible(OnInfeasible::RelaxCpu);
+            let solved = topology.schedule(&cluster, &raise).unwrap();
+            assert_eq!(solved.verify(&topology, &cluster), Ok(()), "{seed}");
+        }
+    }
+    assert!(moving > 0 && resting > 0 && refused > 0, "{moving} {resting} {refused}");
+}
+
+#[test]
+fn a_standing_placement_of_others_is_refused() {
+    let mut topology = Topology::new();
+    topology.spout("spout", 2, 5, 1);
+    let cluster = Cluster::uniform(2, 10).unwrap();
+    let at = |nodes: &[u32]| Placement::new(nodes.iter().map(|&node| NodeId(node)).collect());
+    let refused = |nodes: &[u32]| topology.reschedule(&at(nodes), &cluster, &Options::default());
+    let short = BuildError::PlacementLength { got: 1, want: 2 };
+    assert_eq!(refused(&[0]), Err(ScheduleError::Input(short)));
+    assert_eq!(refused(&[0, 2]), Err(ScheduleError::Input(BuildError::UnknownNode(NodeId(2)))));
+    let mut solved = refused(&[0, 1]).unwrap();
+    solved.plan.placement = at(&[0]);
+    assert!(matches!(solved.verify(&topology, &cluster), Err(Mismatch::Input(_))));
+}
+
+/// No component, no task, no stream.
+#[test]
+fn the_empty_topology_has_an_empty_plan() {
+    let cluster = Cluster::uniform(2, 10).unwrap();
+    let solved = Topology::new().schedule(&cluster, &Options::default()).unwrap();
+    assert!(solved.fixed && solved.graph.is_empty());
+    assert_eq!(solved.verify(&Topology::new(), &cluster), Ok(()));
+    let mut other = Topology::new();
+    other.spout("spout", 1, 1, 1);
+    assert!(solved.verify(&other, &cluster).is_err());
 }
 
 /// Four stages of local-or-shuffle: as shuffle there is nothing to gain, as they are it is all.

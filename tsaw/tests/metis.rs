@@ -66,6 +66,35 @@ fn weights_that_are_not_given_are_one() {
     assert_eq!(read("0 0\n").unwrap().len(), 0);
 }
 
+/// Each format there is, with comments anywhere and lines that end as on Windows.
+#[test]
+fn formats_comments_and_line_ends_give_one_graph() {
+    for (text, sizes, cpu, rates) in [
+        ("3 2\n2\n1 3\n2\n", false, false, false),
+        ("3 2 0\n2\n1 3\n2\n", false, false, false),
+        ("3 2 1\n2 7\n1 7 3 9\n2 9\n", false, false, true),
+        ("3 2 10\n4 2\n5 1 3\n6 2\n", false, true, false),
+        ("3 2 010 1\n4 2\n5 1 3\n6 2\n", false, true, false),
+        ("3 2 11\n4 2 7\n5 1 7 3 9\n6 2 9\n", false, true, true),
+        ("3 2 100\n1 2\n2 1 3\n3 2\n", true, false, false),
+        ("3 2 101\n1 2 7\n2 1 7 3 9\n3 2 9\n", true, false, true),
+        ("3 2 110\n1 4 2\n2 5 1 3\n3 6 2\n", true, true, false),
+        ("3 2 111 1\n1 4 2 7\n2 5 1 7 3 9\n3 6 2 9\n", true, true, true),
+    ] {
+        let noisy = text.replace('\n', " \t\n% 9 9 9\n");
+        for text in [text.to_owned(), text.replace('\n', "\r\n"), format!("%\n{noisy}\n%\n")] {
+            let graph = read(&text).unwrap();
+            for (at, task) in (0..).zip(graph.tasks()) {
+                assert_eq!(task.cpu, if cpu { 4 + at } else { 1 }, "{text:?}");
+                assert_eq!(task.state_bytes, if sizes { 1 + at } else { 0 }, "{text:?}");
+            }
+            let streams: Vec<_> = graph.neighbours(TaskId(1)).map(|(_, rate)| rate).collect();
+            let want: Vec<i64> = [7, 9].map(|rate| if rates { rate } else { 1 }).to_vec();
+            assert_eq!(streams, want, "{text:?}");
+        }
+    }
+}
+
 #[test]
 fn each_rule_that_a_text_breaks_is_named_with_its_line() {
     let number = |line, word: &str| MetisError::Number { line, word: word.to_owned() };
@@ -77,6 +106,20 @@ fn each_rule_that_a_text_breaks_is_named_with_its_line() {
         ("%\n1 2 3 4 5", MetisError::Header { line: 2, got: 5 }),
         ("1 0 2", format("2")),
         ("1 0 0011", format("0011")),
+        ("\n3 2\n", MetisError::Header { line: 1, got: 0 }),
+        ("1 0 -1", format("-1")),
+        ("1 0 é", format("é")),
+        ("1 0 010 99999999999999999999", number(1, "99999999999999999999")),
+        ("2 1 1\n2 nan\n1 nan\n", number(2, "nan")),
+        ("2 1 1\n2 1e3\n1 1e3\n", number(2, "1e3")),
+        (
+            "2 1 1\n2 9223372036854775807\n1 9223372036854775807\n",
+            MetisError::Build(BuildError::RateOverflow),
+        ),
+        (
+            "9223372036854775807 9223372036854775807\n",
+            MetisError::Vertices { want: 9_223_372_036_854_775_807, got: 0 },
+        ),
         ("1 0 010 3", MetisError::Weights { line: 1, got: 3 }),
         ("1 0 010 0", MetisError::Weights { line: 1, got: 0 }),
         ("1 0 001 1", MetisError::Weights { line: 1, got: 1 }),

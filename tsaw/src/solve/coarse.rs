@@ -22,6 +22,8 @@ pub(super) struct Bound<'a> {
     pub(super) mem: i64,
     /// Units that differ here stay apart.
     pub(super) within: Option<&'a [u32]>,
+    /// A small cluster is liked better than a large one that a unit exchanges as much with.
+    pub(super) small: bool,
     pub(super) rounds: usize,
 }
 
@@ -30,7 +32,13 @@ impl Bound<'_> {
     pub(super) fn parts(model: &Model<'_>, parts: i64) -> Self {
         let nodes = i64::try_from(model.nodes()).unwrap_or(i64::MAX);
         let part = |all: &[i64]| all.iter().sum::<i64>() / nodes / parts + 1;
-        Self { cpu: part(&model.cpu), mem: part(&model.mem), within: None, rounds: ROUNDS }
+        Self {
+            cpu: part(&model.cpu),
+            mem: part(&model.mem),
+            within: None,
+            small: false,
+            rounds: ROUNDS,
+        }
     }
 }
 
@@ -56,6 +64,19 @@ impl<'m, 'g> Clusters<'m, 'g> {
             && model.set[to] == model.set[unit]
             && model.spreads_of(to).is_empty()
             && self.bound.within.is_none_or(|within| within[to] == within[unit])
+    }
+
+    /// How much a unit likes a cluster: by the rate to it, or that squared over the CPU of the
+    /// others in it, the rating expansion*² of Holtgrewe, Sanders and Schulz (2010). Rates alone
+    /// say little where all are equal. Floats here are the same on every machine.
+    fn liking(&self, unit: usize, to: usize, rate: i64) -> f64 {
+        let rate = rate as f64;
+        if !self.bound.small {
+            return rate;
+        }
+        let own = self.label[unit] as usize == to;
+        let others = self.cpu[to] - if own { self.model.cpu[unit] } else { 0 };
+        rate * rate / (others as f64 + 1.0)
     }
 
     fn put(&mut self, unit: usize, to: usize) {
@@ -89,11 +110,13 @@ impl<'m, 'g> Clusters<'m, 'g> {
                     }
                     rate[to as usize] += of;
                 }
-                let mut best = (rate[own], own);
+                let mut best = (self.liking(unit, own, rate[own]), own);
                 for &to in &touched {
                     let to = to as usize;
-                    if to != own && (rate[to], best.1) > (best.0, to) && self.fits(unit, to) {
-                        best = (rate[to], to);
+                    let liking = self.liking(unit, to, rate[to]);
+                    let better = liking > best.0 || (liking == best.0 && to < best.1);
+                    if to != own && better && self.fits(unit, to) {
+                        best = (liking, to);
                     }
                 }
                 for &to in &touched {
@@ -110,24 +133,28 @@ impl<'m, 'g> Clusters<'m, 'g> {
 
     /// Units that are left alone join others that are, by the cluster that they exchange most
     /// with and found full, or that they exchange nothing: else stars and lone units would stall
-    /// the coarsening.
+    /// the coarsening. Those that exchange as much come together, so that what is worth a place
+    /// beside a hub is not tied to what is not.
     fn join_alone(&mut self) {
         let model = self.model;
         let mut members = vec![0_u32; model.units()];
         self.label.iter().for_each(|&label| members[label as usize] += 1);
-        let mut open = vec![u32::MAX; model.units() + 1];
+        let mut alone = Vec::new();
         for unit in 0..model.units() {
-            let own = self.label[unit] as usize;
-            if members[own] != 1 || !model.spreads_of(unit).is_empty() {
-                continue;
+            if members[self.label[unit] as usize] == 1 && model.spreads_of(unit).is_empty() {
+                let most = model.row(unit).max_by_key(|&(other, rate)| (rate, self.label[other]));
+                let most = most.map(|(other, rate)| (self.label[other], rate));
+                let (favourite, rate) = most.unwrap_or((u32::MAX, 0));
+                alone.push((favourite, std::cmp::Reverse(rate), unit as u32));
             }
-            let most = model.row(unit).max_by_key(|&(other, rate)| (rate, self.label[other]));
-            let favourite = most.map_or(model.units(), |(other, _)| self.label[other] as usize);
-            let to = open[favourite];
-            if to != u32::MAX && self.fits(unit, to as usize) {
-                self.put(unit, to as usize);
-            } else {
-                open[favourite] = own as u32;
+        }
+        alone.sort_unstable();
+        let mut open = None;
+        for &(favourite, _, unit) in &alone {
+            let unit = unit as usize;
+            match open {
+                Some((of, to)) if of == favourite && self.fits(unit, to) => self.put(unit, to),
+                _ => open = Some((favourite, self.label[unit] as usize)),
             }
         }
     }

@@ -5,6 +5,7 @@ mod climb;
 mod coarse;
 mod derive;
 mod exact;
+mod exchange;
 mod feasible;
 mod growth;
 mod model;

@@ -9,28 +9,31 @@ use super::climb::{Climb, Effort};
 use super::coarse::{self, Bound};
 use super::model::{Model, NOWHERE};
 use super::state::State;
-use super::{Search, growth, swaps, worth};
+use super::{Search, exchange, growth, swaps, worth};
 use crate::rng::SplitMix64;
 use crate::steps::Steps;
 
 /// Units a node on the coarsest level.
-const COARSEST: usize = 15;
+const COARSEST: usize = 12;
 
 /// Clusters that would fill a node: none is larger than that part of its mean load.
-const PARTS: i64 = 15;
+const PARTS: i64 = 12;
 
 /// From how many seeds the coarsest level is placed.
-const SEEDS: u64 = 2;
+const SEEDS: u64 = 4;
 
 /// From how many first units each half is grown.
 const GROWTHS: usize = 4;
 
-/// How often the best placement is coarsened and refined again.
-const CYCLES: usize = 2;
+/// How often the best placement is coarsened and refined again, at most.
+const CYCLES: usize = 4;
+
+/// Cycles end after one that saves less than this part of the cost.
+const LEAST_GAIN: i64 = 100;
 
 /// Up to so many units pairs are swapped as well: where units are large a cap leaves no room for
 /// one without the other's going.
-const SWAPPED: usize = 1_000;
+const SWAPPED: usize = 20_000;
 
 const EFFORT: Effort = Effort { passes: 3, patience: 60 };
 
@@ -40,8 +43,13 @@ pub(super) fn place(model: &Model<'_>, seed: u64, steps: &mut Steps) -> State {
     let mut best = cycle(model, None, &mut rng, steps);
     for _ in 0..CYCLES {
         let next = cycle(model, Some(best.place.clone()), &mut rng, steps);
-        if worth(model, &next) < worth(model, &best) {
+        let (before, after) = (worth(model, &best), worth(model, &next));
+        if after < before {
             best = next;
+        }
+        // What gains hardly anything gains no more the next time.
+        if after.0 == before.0 && before.1 - after.1 <= before.1 / LEAST_GAIN {
+            break;
         }
     }
     best
@@ -63,7 +71,7 @@ fn cycle(
         if finest.units() <= few {
             break;
         }
-        let bound = Bound { within: place.as_deref(), ..Bound::parts(model, PARTS) };
+        let bound = Bound { within: place.as_deref(), small: true, ..Bound::parts(model, PARTS) };
         let Some((coarse, cluster)) = coarse::clustered(finest, bound, rng, steps) else { break };
         place = place.map(|place| {
             let mut of = vec![0; coarse.units()];
@@ -85,8 +93,19 @@ fn cycle(
     state
 }
 
-/// Mends what is broken, then climbs.
+/// Mends what is broken, then climbs, then swaps.
 fn refined(model: &Model<'_>, place: Vec<u32>, rng: &mut SplitMix64, steps: &mut Steps) -> State {
+    let state = climbed(model, place, rng, steps);
+    if model.units() > SWAPPED {
+        return state;
+    }
+    let mut search = Search::new(model, state.place, steps);
+    swaps::descend(&mut search);
+    search.state
+}
+
+/// Mends what is broken, then climbs.
+fn climbed(model: &Model<'_>, place: Vec<u32>, rng: &mut SplitMix64, steps: &mut Steps) -> State {
     let mut state = State::new(model, place);
     if state.excess(model) > 0 {
         let mut search = Search::new(model, state.place, steps);
@@ -95,13 +114,7 @@ fn refined(model: &Model<'_>, place: Vec<u32>, rng: &mut SplitMix64, steps: &mut
     }
     let mut climb = Climb::new(model, state);
     climb.run(EFFORT, rng, steps);
-    let state = climb.state;
-    if model.units() > SWAPPED || model.nodes() == 2 {
-        return state;
-    }
-    let mut search = Search::new(model, state.place, steps);
-    swaps::descend(&mut search);
-    search.state
+    climb.state
 }
 
 /// The best of several seeds, each with its part of the steps, so that it does not matter which
@@ -112,6 +125,7 @@ fn initial(model: &Model<'_>, seed: u64, steps: &mut Steps) -> State {
         let mut rng = SplitMix64::new(seed.wrapping_add(number));
         let mut steps = Steps::new(part);
         let place = halved(model, &mut rng, &mut steps);
+        let place = exchange::descend(model, place, &mut steps);
         let state = refined(model, place, &mut rng, &mut steps);
         (worth(model, &state), number, steps.used(), state.place)
     };
@@ -157,7 +171,7 @@ fn grown(half: &Model<'_>, rng: &mut SplitMix64, steps: &mut Steps) -> Vec<u32> 
     let mut best: Option<((i64, i64), Vec<u32>)> = None;
     for _ in 0..GROWTHS {
         let place = growth::grow(half, Some(rng), steps);
-        let state = refined(half, place, rng, steps);
+        let state = climbed(half, place, rng, steps);
         let worth = worth(half, &state);
         if best.as_ref().is_none_or(|best| worth < best.0) {
             best = Some((worth, state.place));

@@ -4,6 +4,7 @@
 
 mod bounds;
 mod limits;
+mod weights;
 
 use std::collections::BTreeMap;
 
