@@ -1,221 +1,325 @@
-//! Which record a hash stands for: a sorted array with gaps.
+//! Which record a hash stands for: groups of a cache line each.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bits of an entry that name a record; those above are the hash's.
-const POSITION_BITS: u32 = 12;
-/// The most records that an index can tell apart.
-pub(crate) const POSITIONS: usize = 1 << POSITION_BITS;
-/// Entries that a search compares at once.
-const WINDOW: usize = 8;
-/// Entries after the last home.
-const TAIL: usize = 48;
+/// The most records that an index can tell apart: no step of a segment moves more.
+pub(crate) const POSITIONS: usize = 1 << 12;
+/// Entries of a group.
+const ENTRIES: usize = 20;
+/// No position: what a guess returns if its group has nothing that fits.
+pub(crate) const NONE: usize = u32::MAX as usize;
 
-/// The part of a hash that an entry keeps, in the bits of an entry: the highest bit is set, so
-/// that no entry is zero, then nineteen bits of hash, then zeros.
+/// The part of a hash that an index needs.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Print(u32);
+pub(crate) struct Print {
+    upper: u32,
+    /// Never zero.
+    tag: u8,
+}
 
 impl Print {
     #[inline]
     pub(crate) const fn of(hash: u64) -> Self {
-        Self(((hash >> 32) as u32 | 1 << 31) & !(POSITIONS as u32 - 1))
+        // The bits between choose a segment; there are never so many that they come here.
+        let tag = (hash >> 24) as u8;
+        Self { upper: (hash >> 32) as u32, tag: if tag == 0 { 1 } else { tag } }
     }
 }
 
-/// Entries of four bytes, a print and a position each, in the order of their prints.
+/// The entries that belong here, a byte of hash and a position each, the first `len` of them.
 ///
-/// Linear probing, kept in order (Robin Hood): an entry stands at its home or after it, with no
-/// gap between, and its home grows with its print. So a search may stop at the first greater
-/// entry, a removal shifts entries back and leaves no tombstone, and a larger index is filled
-/// in one pass without a hash. Homes end before the entries do, so that nothing wraps.
+/// All entries are compared at once, without a branch; an entry is added at the end, and the last
+/// takes the place of one that is removed: nothing is shifted and there are no tombstones.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Group {
+    /// Twenty tags, the first in the lowest byte of the first word; then a byte for the number of
+    /// entries; then, from bit [`PASSED`] of the last word on, the number of those that belong
+    /// here or before, found no room, and stand further on.
+    words: [u64; 3],
+    positions: [u16; ENTRIES],
+}
+
+const _: () = assert!(size_of::<Group>() == 64);
+
+const LEN: u64 = 1 << 32;
+const PASSED: u64 = 1 << 40;
+/// One in every byte.
+const BYTES: u64 = 0x0101_0101_0101_0101;
+
+/// The highest bit of each byte that is zero.
+#[inline]
+const fn zero_bytes(word: u64) -> u64 {
+    let low = 0x7f * BYTES;
+    !(((word & low) + low) | word | low)
+}
+
+impl Group {
+    pub(crate) const VACANT: Self = Self { words: [0; 3], positions: [u16::MAX; ENTRIES] };
+
+    #[inline]
+    const fn len(&self) -> usize {
+        (self.words[2] / LEN) as usize % (PASSED / LEN) as usize
+    }
+
+    #[inline]
+    const fn passed(&self) -> u64 {
+        self.words[2] / PASSED
+    }
+
+    /// The entries with this tag: bit `8 * lane + word` for each. There is no branch.
+    #[inline]
+    const fn tagged(&self, tag: u8) -> u64 {
+        let wanted = tag as u64 * BYTES;
+        let [a, b, c] = self.words;
+        // The last word has four tags only.
+        let last = zero_bytes(c ^ wanted) & (LEN - 1);
+        zero_bytes(a ^ wanted) >> 7 | zero_bytes(b ^ wanted) >> 6 | last >> 5
+    }
+
+    /// Something of it, so that the processor has all of it.
+    #[inline]
+    pub(crate) const fn touch(&self) -> u64 {
+        self.words[0]
+    }
+
+    /// The position of an entry with this print, most often the only one; [`NONE`] if there is
+    /// none here.
+    #[inline]
+    pub(crate) fn guess(&self, print: Print) -> usize {
+        self.position(self.tagged(print.tag))
+    }
+
+    /// The position of the first of these entries, or [`NONE`].
+    #[inline]
+    fn position(&self, tagged: u64) -> usize {
+        let bit = tagged.trailing_zeros() as usize;
+        let position = self.positions.get(8 * (bit % 8) + bit / 8);
+        if tagged == 0 { NONE } else { position.map_or(NONE, |&position| position.into()) }
+    }
+
+    /// The positions of these entries.
+    fn positions(&self, mut tagged: u64) -> impl Iterator<Item = usize> + '_ {
+        core::iter::from_fn(move || {
+            let position = (tagged != 0).then(|| self.position(tagged));
+            tagged &= tagged.wrapping_sub(1);
+            position
+        })
+    }
+
+    /// Adds an entry, if there is room.
+    #[inline]
+    fn push(&mut self, tag: u8, position: u16) -> bool {
+        let len = self.len();
+        let Some(vacant) = self.positions.get_mut(len) else { return false };
+        *vacant = position;
+        self.words[len / 8] |= u64::from(tag) << (8 * (len % 8));
+        self.words[2] += LEN;
+        true
+    }
+
+    /// Takes out the entry with this position, if it is here. The search has no branch.
+    #[inline]
+    fn remove(&mut self, position: u16) -> bool {
+        let mut found = 0;
+        for (&each, at) in self.positions.iter().zip(1..) {
+            found |= u16::from(each == position).wrapping_neg() & at;
+        }
+        let (Some(at), Some(last)) = (usize::from(found).checked_sub(1), self.len().checked_sub(1))
+        else {
+            return false;
+        };
+        let tag = self.words[last / 8] >> (8 * (last % 8)) & 0xff;
+        let differ = tag ^ (self.words[at / 8] >> (8 * (at % 8)) & 0xff);
+        self.words[at / 8] ^= differ << (8 * (at % 8));
+        self.words[last / 8] ^= tag << (8 * (last % 8));
+        self.words[2] -= LEN;
+        self.positions[at] = self.positions[last];
+        self.positions[last] = u16::MAX;
+        true
+    }
+}
+
+/// Groups of twenty entries, of which five eighths are taken when the segment is full: one in some
+/// sixty overflows into the next. It counts the entries that passed it, so that a search knows where
+/// to end.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Index {
-    entries: Vec<u32>,
-    homes: u32,
+    groups: Vec<Group>,
 }
 
 impl Index {
-    /// An index that is four fifths full with `records` entries.
+    /// An index of groups that hold twelve and a half entries each, on average, of `records`.
     pub(crate) fn for_records(records: usize) -> Self {
-        let homes = (records * 5).div_ceil(4).max(1);
-        // For those whose home is near the end; more is added if ever it is needed.
-        Self { entries: vec![0; homes + TAIL], homes: homes as u32 }
+        Self { groups: vec![Group::VACANT; (records * 2).div_ceil(25).max(1)] }
     }
 
     pub(crate) const fn heap_bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<u32>()
+        self.groups.capacity() * size_of::<Group>()
     }
 
     #[inline]
     pub(crate) const fn home(&self, print: Print) -> usize {
-        (((print.0 << 1) as u64 * self.homes as u64) >> 32) as usize
+        ((print.upper as u64 * self.groups.len() as u64) >> 32) as usize
     }
 
-    /// Something of each cache line that [`guess`](Self::guess) reads.
     #[inline]
-    pub(crate) fn touch(&self, home: usize) -> u32 {
-        let window = self.entries.get(home..).and_then(|rest| rest.first_chunk::<WINDOW>());
-        window.map_or(0, |window| window[0] ^ window[WINDOW - 1])
+    const fn after(&self, group: usize) -> usize {
+        if group + 1 < self.groups.len() { group + 1 } else { 0 }
     }
 
-    /// The position of the entry with this print among the first from its home on; seldom
-    /// wrong, if there are several, or if the entry is further on. There is no branch.
+    /// The group of this home.
+    #[inline]
+    pub(crate) fn group(&self, home: usize) -> Option<&Group> {
+        self.groups.get(home)
+    }
+
+    /// As [`Group::guess`], of the group of this home.
     #[inline]
     pub(crate) fn guess(&self, home: usize, print: Print) -> usize {
-        let Some(window) = self.entries.get(home..).and_then(|rest| rest.first_chunk::<WINDOW>())
-        else {
-            return usize::MAX;
-        };
-        let mut found = 0;
-        for &entry in window {
-            let same = entry >> POSITION_BITS == print.0 >> POSITION_BITS;
-            found |= if same { entry } else { 0 };
-        }
-        if found == 0 { usize::MAX } else { position(found) }
+        self.groups.get(home).map_or(NONE, |group| group.guess(print))
     }
 
-    /// The positions of the entries with this print, with their places in the index.
+    /// Whether there may be entries of this home elsewhere.
     #[inline]
-    pub(crate) fn with_print(
-        &self,
-        home: usize,
-        print: Print,
-    ) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let entries = self.entries.get(home..).unwrap_or(&[]).iter();
-        (home..)
-            .zip(entries)
-            .skip_while(move |&(_, &entry)| entry != 0 && entry < print.0)
-            .take_while(move |&(_, &entry)| entry >> POSITION_BITS == print.0 >> POSITION_BITS)
-            .map(|(at, &entry)| (at, position(entry)))
+    pub(crate) fn overflows(&self, home: usize) -> bool {
+        self.groups.get(home).is_some_and(|group| group.passed() > 0)
     }
 
-    /// Adds an entry. Expected O(1).
+    /// The positions of all entries with this print.
+    pub(crate) fn with_print(&self, home: usize, print: Print) -> impl Iterator<Item = usize> + '_ {
+        let mut next = Some(home);
+        // Each group is looked at once at most.
+        let groups = (0..self.groups.len()).map_while(move |_| {
+            let at = next?;
+            let group = self.groups.get(at)?;
+            next = (group.passed() > 0).then(|| self.after(at));
+            Some(group)
+        });
+        groups.flat_map(move |group| group.positions(group.tagged(print.tag)))
+    }
+
+    /// Adds an entry; there is room. Expected O(1).
     #[inline]
     pub(crate) fn insert(&mut self, home: usize, print: Print, position: usize) {
-        let mut carried = print.0 | position as u32;
         let mut at = home;
-        while let Some(entry) = self.entries.get_mut(at) {
-            if *entry == 0 {
-                *entry = carried;
-                return;
-            }
-            // The smaller stays, and from here on all move up by one.
-            let smaller = carried.min(*entry);
-            carried = carried.max(*entry);
-            *entry = smaller;
-            at += 1;
+        while !self.groups[at].push(print.tag, position as u16) {
+            self.groups[at].words[2] += PASSED;
+            at = self.after(at);
         }
-        self.entries.reserve_exact(WINDOW);
-        self.entries.push(carried);
     }
 
-    /// Takes out the entry at this place: those after it step back, up to a gap or to one at its
-    /// home. Expected O(1).
+    /// Takes out the entry of a position that is here. Expected O(1).
     #[inline]
-    pub(crate) fn remove(&mut self, mut at: usize) {
-        while let Some(&next) = self.entries.get(at + 1) {
-            if next == 0 || self.home(Print(next & !(POSITIONS as u32 - 1))) > at {
-                break;
+    pub(crate) fn remove(&mut self, home: usize, position: usize) {
+        let mut at = home;
+        for _ in 0..self.groups.len() {
+            if self.groups[at].remove(position as u16) {
+                return;
             }
-            self.entries[at] = next;
-            at += 1;
+            self.groups[at].words[2] -= PASSED;
+            at = self.after(at);
         }
-        self.entries[at] = 0;
     }
 
     pub(crate) fn clear(&mut self) {
-        self.entries.fill(0);
+        self.groups.fill(Group::VACANT);
     }
-
-    /// The positions, in the order of their prints.
-    pub(crate) fn positions(&self) -> impl Iterator<Item = (Print, usize)> + '_ {
-        let entries = self.entries.iter().filter(|&&entry| entry != 0);
-        entries.map(|&entry| (Print(entry & !(POSITIONS as u32 - 1)), position(entry)))
-    }
-
-    /// The same entries in an index for `records` of them. O(entries).
-    pub(crate) fn resized(&self, records: usize) -> Self {
-        let mut new = Self::for_records(records);
-        let mut next = 0;
-        for (print, position) in self.positions() {
-            next = new.append(next, print, position);
-        }
-        new
-    }
-
-    /// Adds an entry that is greater than all; `next` is what the last call returned, or 0.
-    pub(crate) fn append(&mut self, next: usize, print: Print, position: usize) -> usize {
-        let at = self.home(print).max(next);
-        while self.entries.len() <= at {
-            self.entries.reserve_exact(WINDOW);
-            self.entries.push(0);
-        }
-        self.entries[at] = print.0 | position as u32;
-        at + 1
-    }
-}
-
-#[inline]
-const fn position(entry: u32) -> usize {
-    (entry & (POSITIONS as u32 - 1)) as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Entries stand in order, each at its home or after it without a gap.
-    fn check(index: &Index, count: usize) {
-        let mut before = None;
-        for (at, &entry) in index.entries.iter().enumerate().filter(|entry| *entry.1 != 0) {
-            assert!(before.is_none_or(|before| before < entry));
-            let home = index.home(Print(entry & !(POSITIONS as u32 - 1)));
-            assert!(home <= at && index.entries[home..=at].iter().all(|&entry| entry != 0));
-            before = Some(entry);
+    /// Each entry stands in the first group from its home on that does not count it, and no group
+    /// counts others.
+    fn check(index: &Index, entries: &[(Print, usize)]) {
+        let mut passed = vec![0; index.groups.len()];
+        for &(print, position) in entries {
+            let mut at = index.home(print);
+            while !index.groups[at].positions.contains(&(position as u16)) {
+                passed[at] += 1;
+                at = index.after(at);
+            }
         }
-        assert_eq!(index.positions().count(), count);
-    }
-
-    #[test]
-    fn entries_stay_in_order_and_near_their_homes() {
-        let hash = |n: u64| crate::mixing::scramble(n);
-        let mut index = Index::for_records(300);
-        for position in 0..300 {
-            let print = Print::of(hash(position));
-            index.insert(index.home(print), print, position as usize);
-        }
-        check(&index, 300);
-        for position in (0..300).step_by(2) {
-            let print = Print::of(hash(position));
-            let found = index.with_print(index.home(print), print).find(|f| f.1 as u64 == position);
-            index.remove(found.unwrap().0);
-        }
-        check(&index, 150);
-        let larger = index.resized(400);
-        check(&larger, 150);
-        assert!(larger.positions().eq(index.positions()));
-        for position in 0..300 {
-            let print = Print::of(hash(position));
-            let mut all = larger.with_print(larger.home(print), print);
-            assert_eq!(all.any(|f| f.1 as u64 == position), position % 2 == 1);
+        assert!(index.groups.iter().map(Group::passed).eq(passed));
+        assert_eq!(index.groups.iter().map(Group::len).sum::<usize>(), entries.len());
+        for group in &index.groups {
+            let vacant = |&at: &usize| group.positions[at] == u16::MAX;
+            let tagless = |&at: &usize| group.words[at / 8].to_le_bytes()[at % 8] == 0;
+            assert!((0..group.len()).all(|at| !vacant(&at) && !tagless(&at)));
+            assert!((group.len()..ENTRIES).all(|at| vacant(&at) && tagless(&at)));
         }
     }
 
+    fn entries(hash: impl Fn(u64) -> u64, count: u64) -> Vec<(Print, usize)> {
+        (0..count).map(|n| (Print::of(hash(n)), n as usize)).collect()
+    }
+
     #[test]
-    fn equal_prints_are_all_found_and_go_on_past_the_end() {
-        let print = Print::of(u64::MAX);
-        let mut index = Index::for_records(10);
-        for position in (0..1_000).rev() {
+    fn entries_are_found_where_they_are_and_nowhere_else() {
+        let mut index = Index::for_records(1_000);
+        let all = entries(crate::mixing::scramble, 1_000);
+        for &(print, position) in &all {
             index.insert(index.home(print), print, position);
         }
-        check(&index, 1_000);
-        let found = index.with_print(index.home(print), print).map(|found| found.1);
-        assert!(found.eq(0..1_000));
-        for left in (0..1_000).rev() {
-            index.remove(index.home(print));
-            check(&index, left);
+        check(&index, &all);
+        let (kept, gone): (Vec<_>, Vec<_>) = all.iter().partition(|entry| entry.1 % 3 == 0);
+        for &(print, position) in &gone {
+            index.remove(index.home(print), position);
+        }
+        check(&index, &kept);
+        let mut guessed = 0;
+        for &(print, position) in &all {
+            let home = index.home(print);
+            let found = index.with_print(home, print).any(|found| found == position);
+            assert_eq!(found, position % 3 == 0);
+            guessed += u32::from(index.guess(home, print) == position);
+        }
+        assert!(guessed > kept.len() as u32 * 9 / 10, "{guessed}");
+    }
+
+    #[test]
+    fn equal_prints_pass_all_groups_and_go_on_at_the_first() {
+        let mut index = Index::for_records(500);
+        let all = entries(|_| u64::MAX, 500);
+        for &(print, position) in &all {
+            assert_eq!(index.home(print), index.groups.len() - 1);
+            index.insert(index.home(print), print, position);
+        }
+        check(&index, &all);
+        let (print, _) = all[0];
+        let home = index.home(print);
+        let mut found: Vec<_> = index.with_print(home, print).collect();
+        found.sort_unstable();
+        assert!(found.iter().copied().eq(0..500));
+        for left in (0..500).rev() {
+            index.remove(home, left);
+            check(&index, &all[..left]);
+        }
+        assert_eq!(index.guess(home, print), NONE);
+    }
+
+    #[test]
+    fn a_group_tells_all_tags_apart() {
+        let print = |tag| Print::of(u64::from(tag) << 24);
+        for seed in 0..100_u64 {
+            let mut group = Group::VACANT;
+            let mut tags = Vec::new();
+            for position in 0..ENTRIES as u64 {
+                let tag = (crate::mixing::scramble(seed * 100 + position) % 255 + 1) as u8;
+                assert!(group.push(tag, position as u16));
+                tags.push(tag);
+            }
+            assert!(!group.push(1, 99));
+            for tag in 1..=u8::MAX {
+                let mut found: Vec<_> = group.positions(group.tagged(tag)).collect();
+                found.sort_unstable();
+                assert!(found.iter().copied().eq((0..ENTRIES).filter(|&at| tags[at] == tag)));
+                let guess = group.guess(print(tag));
+                assert!(if found.is_empty() { guess == NONE } else { found.contains(&guess) });
+            }
         }
     }
 }

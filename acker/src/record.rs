@@ -29,6 +29,12 @@ const GENERATION: u32 = 0b111;
 impl Record {
     pub(crate) const VACANT: Self = Self { root: 0, check: 0, meta: 0 };
 
+    /// Something of each of its cache lines, so that the processor has all of it.
+    #[inline]
+    pub(crate) const fn touch(&self) -> u64 {
+        self.root ^ self.meta as u64
+    }
+
     #[inline]
     pub(crate) const fn is(self, flag: u32) -> bool {
         self.meta & flag != 0

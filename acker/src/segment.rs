@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::index::{Index, POSITIONS, Print};
+use crate::index::{Group, Index, NONE, POSITIONS, Print};
 use crate::record::Record;
 
 /// Records without gaps between them to speak of, and an index that finds them.
@@ -49,32 +49,35 @@ impl Segment {
     }
 
     #[inline]
-    pub(crate) fn touch(&self, home: usize) -> u32 {
-        self.index.touch(home)
+    pub(crate) fn group(&self, home: usize) -> Option<&Group> {
+        self.index.group(home)
     }
 
+    /// The record at this position, or the vacant one that a new record would take.
     #[inline]
-    pub(crate) fn guess(&self, home: usize, print: Print) -> usize {
-        self.index.guess(home, print)
-    }
-
-    /// Something of each cache line of the record at this position.
-    #[inline]
-    pub(crate) fn touch_record(&self, position: usize) -> u64 {
-        self.records.get(position).map_or(0, |record| record.root ^ u64::from(record.meta))
+    pub(crate) fn likely(&self, position: usize) -> Option<&Record> {
+        let at = if position == NONE { self.vacant.wrapping_sub(1) as usize } else { position };
+        self.records.get(at)
     }
 
     /// The position of `root`, looked for first where it is guessed to be. Expected O(1).
     #[inline]
     pub(crate) fn find(&self, root: u64, guess: usize, home: usize, print: Print) -> Option<usize> {
-        match self.records.get(guess) {
-            Some(record) if record.root == root => Some(guess),
-            _ => self.search(root, home, print),
+        let is_at = |position| self.records.get(position).is_some_and(|r: &Record| r.root == root);
+        if is_at(guess) {
+            return Some(guess);
         }
+        // It may have come since the guess.
+        let guess = self.index.guess(home, print);
+        if guess == NONE && !self.index.overflows(home) {
+            return None;
+        }
+        if is_at(guess) { Some(guess) } else { self.search(root, home, print) }
     }
 
+    #[cold]
     fn search(&self, root: u64, home: usize, print: Print) -> Option<usize> {
-        let mut positions = self.index.with_print(home, print).map(|(_, position)| position);
+        let mut positions = self.index.with_print(home, print);
         positions.find(|&position| self.records.get(position).is_some_and(|r| r.root == root))
     }
 
@@ -104,11 +107,8 @@ impl Segment {
 
     /// Expected O(1).
     #[inline]
-    pub(crate) fn remove(&mut self, position: usize, home: usize, print: Print) -> Record {
-        let entry = self.index.with_print(home, print).find(|entry| entry.1 == position);
-        if let Some((at, _)) = entry {
-            self.index.remove(at);
-        }
+    pub(crate) fn remove(&mut self, position: usize, home: usize) -> Record {
+        self.index.remove(home, position);
         let gap = Record { check: u64::from(self.vacant), ..Record::VACANT };
         self.vacant = position as u32 + 1;
         self.len -= 1;
@@ -123,22 +123,16 @@ impl Segment {
     }
 
     /// Makes room for `more` records, as far as there are positions. O(records).
-    pub(crate) fn grow(&mut self, more: usize) {
+    pub(crate) fn grow(&mut self, more: usize, hash: impl Fn(u64) -> u64) {
         let room = (self.records.capacity() + more).min(POSITIONS);
         self.records.reserve_exact(room - self.records.len());
-        self.index = self.index.resized(room);
-    }
-
-    /// The records in the order of their prints.
-    pub(crate) fn in_order(&self) -> impl Iterator<Item = (Print, Record)> + '_ {
-        self.index.positions().map(|(print, position)| (print, self.records[position]))
-    }
-
-    /// Adds a record whose print is the greatest; `next` is what the last call returned, or 0.
-    pub(crate) fn append(&mut self, next: usize, print: Print, record: Record) -> usize {
-        self.records.push(record);
-        self.len += 1;
-        self.index.append(next, print, self.records.len() - 1)
+        self.index = Index::for_records(room);
+        for (position, record) in self.records.iter().enumerate() {
+            if record.root != 0 {
+                let print = Print::of(hash(record.root));
+                self.index.insert(self.index.home(print), print, position);
+            }
+        }
     }
 
     /// The records in the order of their positions.
@@ -156,7 +150,7 @@ impl Segment {
             let record = self.records[position];
             if record.root != 0 && doomed(record) {
                 let print = Print::of(hash(record.root));
-                self.remove(position, self.home(print), print);
+                self.remove(position, self.home(print));
             }
         }
     }

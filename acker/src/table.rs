@@ -9,7 +9,7 @@
 use alloc::vec::Vec;
 
 use crate::RootId;
-use crate::index::Print;
+use crate::index::{Group, NONE, Print};
 use crate::mixing::{fold, scramble};
 use crate::record::Record;
 use crate::segment::Segment;
@@ -110,7 +110,7 @@ impl Table {
         let segment = self.segment(hash);
         let print = Print::of(hash);
         let slot = self.segments.get(segment as usize).map_or(0, |s| s.home(print)) as u32;
-        Home { segment, slot, print, position: u32::MAX }
+        Home { segment, slot, print, position: NONE as u32 }
     }
 
     #[inline]
@@ -120,24 +120,21 @@ impl Table {
         if (long as usize) < self.segments.len() { long } else { short }
     }
 
-    /// Reads a little of what [`guess`](Self::guess) will read, so that several wait together.
+    /// What [`guess`](Self::guess) will read; it is not read yet.
     #[inline]
-    pub(crate) fn touch(&self, home: &Home) -> u32 {
-        self.segments.get(home.segment as usize).map_or(0, |s| s.touch(home.slot as usize))
+    pub(crate) fn group(&self, home: Home) -> &Group {
+        let segment = self.segments.get(home.segment as usize);
+        segment.and_then(|s| s.group(home.slot as usize)).unwrap_or(&Group::VACANT)
     }
 
-    /// Guesses at the position.
+    /// Guesses at the position, and returns the record that [`find`](Self::find) will read first,
+    /// or [`insert`](Self::insert); it is not read yet.
     #[inline]
-    pub(crate) fn guess(&self, home: &mut Home) {
-        let guess = |s: &Segment| s.guess(home.slot as usize, home.print);
-        home.position = self.segments.get(home.segment as usize).map_or(usize::MAX, guess) as u32;
-    }
-
-    /// Reads a little of the record at the guessed position, so that several wait together.
-    #[inline]
-    pub(crate) fn touch_record(&self, home: &Home) -> u64 {
-        let touch = |s: &Segment| s.touch_record(home.position as usize);
-        self.segments.get(home.segment as usize).map_or(0, touch)
+    pub(crate) fn guess(&self, home: &mut Home, group: &Group) -> &Record {
+        let position = group.guess(home.print);
+        home.position = position as u32;
+        let segment = self.segments.get(home.segment as usize);
+        segment.and_then(|s| s.likely(position)).unwrap_or(&Record::VACANT)
     }
 
     /// Where `root` is, whatever the guess. Expected O(1).
@@ -165,7 +162,7 @@ impl Table {
     pub(crate) fn remove(&mut self, found: Home) -> Record {
         self.len -= 1;
         let segment = &mut self.segments[found.segment as usize];
-        segment.remove(found.position as usize, found.slot as usize, found.print)
+        segment.remove(found.position as usize, found.slot as usize)
     }
 
     /// Removes the records that `doomed` picks, of which there are at most `count`. O(slots).
@@ -203,7 +200,8 @@ impl Table {
             // Chance does not do this: somebody has chosen the ids. Another key is another table.
             self.rebuild(Key::new(self.key.multiply));
         } else if segment.is_full() {
-            segment.grow((segment.len() / 24).max(8));
+            let key = self.key;
+            segment.grow((segment.len() / 24).max(8), |root| key.hash(root));
         }
     }
 
@@ -221,13 +219,10 @@ impl Table {
         let staying = old.records().filter(|&record| stays(record)).count();
         let room = |len: usize| Segment::with_room(len + (len / 32).max(8));
         let (mut stayed, mut moved) = (room(staying), room(old.len() - staying));
-        let (mut next_stayed, mut next_moved) = (0, 0);
-        for (print, record) in old.in_order() {
-            if stays(record) {
-                next_stayed = stayed.append(next_stayed, print, record);
-            } else {
-                next_moved = moved.append(next_moved, print, record);
-            }
+        for record in old.records() {
+            let print = Print::of(self.key.hash(record.root));
+            let new = if stays(record) { &mut stayed } else { &mut moved };
+            new.insert(record, new.home(print), print);
         }
         self.segments[from] = stayed;
         self.segments[count] = moved;

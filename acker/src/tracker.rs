@@ -2,8 +2,10 @@
 
 use alloc::vec::Vec;
 use core::fmt;
+use core::hint::black_box;
 
 use crate::expiry::{Clock, SLOTS, Ticks, Timeout};
+use crate::index::Group;
 use crate::record::{ARMED, FAILED, Record, SHORT_TASK_BITS, TASK_BITS, task_of};
 use crate::table::{Home, Table};
 use crate::{Applied, Delta, Error, Message, Op, Outcome, Refused, RootId, Stats, Update, Verdict};
@@ -154,23 +156,8 @@ impl Tracker {
     pub fn apply(&mut self, ops: &[Op], verdicts: &mut Vec<Verdict>, refused: &mut Vec<Refused>) {
         let mut homes = [Home::default(); BATCH];
         for (batch, first) in ops.chunks(BATCH).zip((0..).step_by(BATCH)) {
-            // One thing at a time: the shorter a loop that waits for memory, the more of its
-            // turns the processor runs at once.
             let homes = &mut homes[..batch.len()];
-            for (home, op) in homes.iter_mut().zip(batch) {
-                *home = self.table.locate(op.root);
-            }
-            let mut read = 0;
-            for home in homes.iter() {
-                read ^= u64::from(self.table.touch(home));
-            }
-            for home in homes.iter_mut() {
-                self.table.guess(home);
-            }
-            for home in homes.iter() {
-                read ^= self.table.touch_record(home);
-            }
-            core::hint::black_box(read);
+            self.look_ahead(batch, homes);
             let version = self.table.version();
             for ((op, &home), at) in batch.iter().zip(homes.iter()).zip(first..) {
                 let fresh = self.table.version() == version;
@@ -297,11 +284,28 @@ impl Tracker {
         self.stats
     }
 
+    /// Finds the places of a batch, and brings what they hold near.
+    ///
+    /// One thing at a time: the shorter a loop that waits for memory, the more of its turns the
+    /// processor runs at once.
+    #[inline]
+    fn look_ahead(&self, batch: &[Op], homes: &mut [Home]) {
+        let mut groups = [&Group::VACANT; BATCH];
+        let mut records = [&Record::VACANT; BATCH];
+        for ((op, home), group) in batch.iter().zip(&mut *homes).zip(&mut groups) {
+            *home = self.table.locate(op.root);
+            *group = self.table.group(*home);
+        }
+        black_box(groups.iter().fold(0, |read, group| read ^ group.touch()));
+        for ((home, group), record) in homes.iter_mut().zip(groups).zip(&mut records) {
+            *record = self.table.guess(home, group);
+        }
+        black_box(records.iter().fold(0, |read, record| read ^ record.touch()));
+    }
+
     #[inline]
     fn locate(&self, root: RootId) -> Home {
-        let mut home = self.table.locate(root);
-        self.table.guess(&mut home);
-        home
+        self.table.locate(root)
     }
 
     #[inline]
