@@ -82,7 +82,7 @@ pub fn run() {
     let mut r = Random(7);
     let keys: Vec<u64> = (0..KEYS).map(scattered).collect();
     let again: Vec<u64> = (0..KEYS).map(|_| keys[(r.next() % KEYS) as usize]).collect();
-    let bits = std::env::var("MEMORY_BITS").unwrap_or("18 20".to_string());
+    let bits = std::env::var("MEMORY_BITS").unwrap_or("18 19".to_string());
     let bits: Vec<u32> = bits.split(' ').map(|bits| bits.parse().unwrap()).collect();
     let others = ["hashbrown, growing", "hashbrown, presized", "BTreeMap"].map(str::to_string);
     let ours = bits.iter().map(|bits| format!("rtmr, 2^{bits} entries"));
