@@ -405,7 +405,8 @@ fn a_sweep_passes_over_an_entry_that_is_too_large() {
     for gone in [beside, 0] {
         let (expired, refused) = job.evict_before(100).unwrap_err();
         assert_eq!((expired.keys, expired.values), (gone, gone));
-        let told = matches!(refused, StoreError::EntryExceedsBudget { entry, .. } if entry == large);
+        let told =
+            matches!(refused, StoreError::EntryExceedsBudget { entry, .. } if entry == large);
         assert!(told, "{refused:?}");
     }
     assert!(job.results(|_, _| ()).is_err());

@@ -6,7 +6,7 @@ use super::error::StoreError;
 use super::footprint::Footprint;
 use super::place::Place;
 use super::spill::Spill;
-use super::table::{PART, STORED, Store, USED};
+use super::table::{BLOCK, PART, STORED, Store, USED};
 use super::tree::{Tags, Tree};
 
 /// After so many pairs of an entry it is read whole: no get is dearer than a few reads of all.
@@ -34,10 +34,12 @@ where
 
     /// Reads one pair back; false if the entry does not have it, or is to be read whole.
     fn read_pair(&mut self, at: usize, key: &K) -> Result<bool, StoreError> {
-        let (held, keys) = (self.slots[at].tree.len(), self.sizes[at].keys as usize);
-        if held >= MOST || keys <= 2 * held + 1 {
+        let (held, size) = (self.slots[at].tree.len(), self.sizes[at]);
+        if held >= MOST || size.keys as usize <= 2 * held + 1 || size.bytes > BLOCK {
             return Ok(false);
         }
+        // More than one pair of it can take.
+        self.make_room(self.slots[at].tree.step() + size.bytes, at)?;
         let mut scratch = std::mem::take(&mut self.scratch);
         let entry = at as u32;
         let found = self.spill.read(entry, &mut scratch).and_then(|there| {
@@ -49,8 +51,6 @@ where
         });
         self.keep(scratch);
         let Some((key, value)) = found? else { return Ok(false) };
-        let room = self.slots[at].tree.step() + key.heap() + value.heap();
-        self.make_room(room, at)?;
         let (slot, tag, mut grown) = (&mut self.slots[at], self.place.tag(&key), 0);
         slot.tree.insert_tagged(&mut slot.tags, tag, key, value, &mut grown);
         self.resident = self.resident.wrapping_add_signed(grown);
