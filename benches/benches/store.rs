@@ -2,6 +2,9 @@
 //! times the budget, under cloned plates, and as an entry is handed over.
 //!
 //! `cargo bench -p benches --bench store [--features stores] [-- memory beyond plates handover]`
+//!
+//! `MEMORY_BITS="18 19"` sets the sizes of directories in memory, `BITS=17` that beyond it, and
+//! `ROUNDS=3` how often each store beyond memory is run.
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used)]
 #![allow(clippy::cast_sign_loss, reason = "ranks and places are 0 at least")]

@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         })
         .map_err(|(_, error)| error)?;
         job.advance(earliest.saturating_sub(86_400));
-        let _ = job.sweep(256)?;
+        let _ = job.sweep(256).map_err(|(_, error)| error)?;
     }
     job.store().checkpoint(1)?;
 

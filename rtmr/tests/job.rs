@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use rtmr::job::{
     Blocked, Bounded, Job, Mapper, Owners, Partial, Reducer, Router, State, StateOf, merge,
 };
-use rtmr::store::{Blocks, Mixed, NoSpill, Place, Spill, Store};
+use rtmr::store::{Blocks, Mixed, NoSpill, Place, Spill, Store, StoreError};
 
 /// A record: a time and some (key, value).
 type Record = (u64, Vec<(u64, i64)>);
@@ -384,6 +384,36 @@ fn history_beyond_memory_is_fed_preloaded_and_checkpointed() {
     assert_eq!(results(&mut job), directly(&Median, &all, 1000));
     assert!(job.store().used() <= 400_000);
     assert_eq!(job.store().verify(), Ok(()));
+}
+
+#[test]
+fn a_sweep_passes_over_an_entry_that_is_too_large() {
+    let disk = MemoryDisk::default();
+    let open = |budget| {
+        let spill = Blocks::with_files_of(disk.clone(), files_of(4)).unwrap();
+        Job::new(Pairs, Median, Store::with(4, budget, spill, Mixed).unwrap())
+    };
+    let mut all: Vec<Record> = (0..20_000).map(|time| (time, vec![(1, 1)])).collect();
+    all.extend((0..200).map(|key| (key, vec![(key + 2, 1)])));
+    let mut job = open(2_000_000);
+    job.feed(&all, |_, _| ()).unwrap();
+    job.store().checkpoint(1).unwrap();
+    drop(job);
+    let mut job = open(300_000);
+    let large = job.store().entry_of(&1);
+    let beside = (0..100).filter(|key| job.store().entry_of(&(key + 2)) != large).count() as u64;
+    for gone in [beside, 0] {
+        let (expired, refused) = job.evict_before(100).unwrap_err();
+        assert_eq!((expired.keys, expired.values), (gone, gone));
+        let told =
+            matches!(refused, StoreError::EntryExceedsBudget { entry, .. } if entry == large);
+        assert!(told, "{refused:?}");
+    }
+    assert!(job.results(|_, _| ()).is_err());
+    job.store().set_budget(2_000_000).unwrap();
+    let expired = job.evict_before(100).unwrap();
+    assert_eq!(expired.values, 200 - beside);
+    assert_eq!(results(&mut job), directly(&Median, &all, 100));
 }
 
 #[test]

@@ -11,7 +11,9 @@ use std::rc::Rc;
 use common::Random;
 use common::disk::MemoryDisk;
 use common::model::{Map, contents, files_of, open, step};
-use rtmr::store::{Blocks, Disk, FileName, Folder, Mixed, Store, StoreError};
+use rtmr::store::{
+    Blocks, Disk, FileName, Folder, Meta, Mixed, Restored, Spill, Store, StoreError,
+};
 
 const BUDGET: usize = 80_000;
 
@@ -171,6 +173,75 @@ fn epochs_are_the_callers_whatever_their_order() {
 }
 
 #[test]
+fn times_that_cannot_be_are_refused() {
+    let (mut disk, map) = saved();
+    let file = FileName::Manifest;
+    let mut bytes = vec![0; disk.len(file).unwrap() as usize];
+    disk.read(file, 0, &mut bytes).unwrap();
+    let written = bytes[32..40].to_vec();
+    for time in [u64::MAX, u64::MAX / 2, 1 << 62, 1, 0] {
+        bytes[32..40].copy_from_slice(&u64::to_le_bytes(time));
+        let sum = crc32c::crc32c(&bytes[..60]);
+        bytes[60..64].copy_from_slice(&sum.to_le_bytes());
+        disk.write(file, 0, &bytes).unwrap();
+        let refused = Blocks::open(disk.clone()).map(drop).unwrap_err();
+        assert!(matches!(refused, StoreError::Corrupt { file: FileName::Manifest, .. }), "{time}");
+    }
+    bytes[32..40].copy_from_slice(&written);
+    let sum = crc32c::crc32c(&bytes[..60]);
+    bytes[60..64].copy_from_slice(&sum.to_le_bytes());
+    disk.write(file, 0, &bytes).unwrap();
+    assert_eq!(contents(&mut open(disk, BUDGET)), map);
+}
+
+/// A spill that claims to hold an entry.
+struct Claims(Meta);
+
+impl Spill for Claims {
+    fn restored(&mut self) -> Option<Restored> {
+        Some(Restored { epoch: 1, bits: 2, entries: vec![(3, self.0)], later_blocks: 0 })
+    }
+    fn write(&mut self, _: u32, _: &[u8]) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn read(&mut self, _: u32, _: &mut Vec<u8>) -> Result<bool, StoreError> {
+        Ok(false)
+    }
+    fn remove(&mut self, _: u32) {}
+    fn commit(&mut self, _: u64, _: u32, _: &dyn Fn(u32) -> Meta) -> Result<(), StoreError> {
+        Ok(())
+    }
+    fn footprint(&self, _: u32) -> usize {
+        0
+    }
+}
+
+#[test]
+fn sizes_that_cannot_be_are_refused_and_none_overflows() {
+    for bytes in [0, 1, 1 << 20, 1 << 40, u64::MAX >> 17, u64::MAX / 2, u64::MAX] {
+        for load in [0, (1 << 62) - 1, 1 << 62, u64::MAX] {
+            let claims = Claims(Meta { bytes, keys: u32::MAX, load });
+            match Store::<u64, u64, _, _>::with(2, usize::MAX, claims, Mixed) {
+                Err(StoreError::Entry { entry: 3, .. }) => {
+                    assert!(bytes > u64::MAX >> 17 || load >= 1 << 62);
+                }
+                Err(other) => panic!("{other}"),
+                Ok(mut store) => {
+                    let key = (0..).find(|key| store.entry_of(key) == 3).unwrap();
+                    for _ in 0..2 {
+                        assert!(matches!(store.get(&key), Err(StoreError::Entry { entry: 3, .. })));
+                        assert!(store.insert(key, 1).is_err());
+                    }
+                    store.clear(3).unwrap();
+                    assert_eq!(store.insert(key, 1).unwrap(), None);
+                    assert_eq!(store.verify(), Ok(()));
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn a_folder_is_made_with_those_above_it() {
     let above = std::env::temp_dir().join(format!("rtmr-folder-{}", std::process::id()));
     let path = above.join("a/b");
@@ -178,6 +249,8 @@ fn a_folder_is_made_with_those_above_it() {
         let spill = Blocks::open(Folder::new(&path).unwrap()).unwrap();
         let mut store = Store::<u64, u64, _, _>::with(4, 1 << 20, spill, Mixed).unwrap();
         assert_eq!(store.len(), turn);
+        let refused = Folder::buffered(&path).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::ResourceBusy);
         store.insert(turn, turn).unwrap();
         store.checkpoint(turn).unwrap();
     }

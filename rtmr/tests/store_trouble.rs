@@ -114,3 +114,49 @@ fn a_retain_that_panics_loses_no_key_it_was_not_told_to_drop() {
     assert_eq!(contents(&mut store), map);
     assert_eq!(contents(&mut open(disk, BUDGET)), map);
 }
+
+#[test]
+fn a_get_reads_one_pair_and_after_some_the_whole_entry() {
+    let disk = MemoryDisk::default();
+    let mut store = open(disk.clone(), BUDGET);
+    for key in 0..640_u64 {
+        store.insert(key, key.to_string().repeat(20)).unwrap();
+    }
+    store.checkpoint(1).unwrap();
+    drop(store);
+    let mut store = open(disk, BUDGET);
+    let (empty, whole) = (store.used(), store.stats(5).unwrap().bytes);
+    for (turn, key) in (5..).step_by(16).take(8).enumerate() {
+        for _ in 0..2 {
+            assert_eq!(store.get(&key).unwrap(), Some(&key.to_string().repeat(20)));
+            check(&store);
+        }
+        let stats = store.stats(5).unwrap();
+        assert_eq!((stats.resident, stats.bytes, stats.keys), (turn >= 4, whole, 40));
+        assert!(turn >= 4 || (store.used() > empty && store.used() < empty + whole / 2));
+    }
+    // What is not there, what is changed, and what is visited, is so in the whole entry.
+    assert_eq!(store.get(&6).unwrap(), Some(&"6".repeat(20)));
+    assert!(!store.stats(6).unwrap().resident);
+    assert_eq!(store.get(&(16 * 1000 + 6)).unwrap(), None);
+    assert!(store.stats(6).unwrap().resident);
+    assert_eq!(store.get(&7).unwrap(), Some(&"7".repeat(20)));
+    assert_eq!(store.insert(7, "new".into()).unwrap(), Some("7".repeat(20)));
+    assert_eq!(store.get(&8).unwrap(), Some(&"8".repeat(20)));
+    assert_eq!(store.remove(&24).unwrap(), Some("24".repeat(20)));
+    assert_eq!(store.get(&9).unwrap(), Some(&"9".repeat(20)));
+    store.clear(9).unwrap();
+    assert_eq!(store.get(&9).unwrap(), None);
+    check(&store);
+    // A part goes like an entry does.
+    assert_eq!(store.get(&10).unwrap(), Some(&"10".repeat(20)));
+    store.set_budget(empty + 40_000).unwrap();
+    for key in 0..640 {
+        let expected = if key == 7 { "new".to_string() } else { key.to_string().repeat(20) };
+        let gone = key % 16 == 9 || key == 24;
+        assert_eq!(store.get(&key).unwrap(), (!gone).then_some(&expected));
+        check(&store);
+    }
+    assert!(store.used() <= store.budget());
+    assert_eq!(contents(&mut store).len(), 599);
+}

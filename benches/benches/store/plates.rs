@@ -66,7 +66,7 @@ pub fn run() {
     );
     assert_eq!(feed(&mut memory, warm), before);
     let held = memory.store().used();
-    let bits = std::env::var("BITS").map_or(17, |bits| bits.parse().unwrap());
+    let bits = std::env::var("BITS").map_or(18, |bits| bits.parse().unwrap());
     let path = folder("plates");
     let spill = Blocks::open(Folder::buffered(&path).unwrap()).unwrap();
     let small = Store::with(bits, held / 4, spill, Modulo).unwrap();

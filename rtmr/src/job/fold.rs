@@ -24,8 +24,8 @@ pub(super) fn add<R: Reducer>(reducer: &R, state: &mut StateOf<R>, time: u64, va
 /// Puts a value behind those of its time and before later ones; most come in order.
 pub(super) fn join<V>(list: &mut Vec<Timed<V>>, new: Timed<V>) {
     if list.len() == list.capacity() {
-        // Many lists are short: no more than half of one is unused.
-        list.reserve_exact((list.len() / 2).max(1));
+        // Many lists are short, and one that was just read back is full: little of it is unused.
+        list.reserve_exact((list.len() / 4).max(1));
     }
     let at = match list.last() {
         Some(last) if last.time > new.time => list.partition_point(|held| held.time <= new.time),

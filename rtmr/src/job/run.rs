@@ -198,8 +198,8 @@ where
     /// back what was spilled: see [`sweep`](Self::sweep) for a bounded share of that.
     ///
     /// # Errors
-    /// What the store says; what was visited before has expired.
-    pub fn evict_before(&mut self, time: u64) -> Result<Expired, StoreError> {
+    /// Those of [`sweep`](Self::sweep).
+    pub fn evict_before(&mut self, time: u64) -> Result<Expired, (Expired, StoreError)> {
         self.horizon = self.horizon.max(time);
         self.next = 0;
         self.sweep(1 << self.store.bits())
@@ -213,12 +213,14 @@ where
     /// Visits the next `entries` entries in turn, and lets go what is before the horizon.
     ///
     /// # Errors
-    /// What the store says; the entry is tried again by the next call.
-    pub fn sweep(&mut self, entries: u32) -> Result<Expired, StoreError> {
-        let mut expired = Expired::default();
+    /// What the store says, and what has expired. An entry that is larger than the budget or
+    /// damaged is passed over, the first of them is told, and the others are visited all the same;
+    /// after any other error the call ends, and the next one tries that entry again.
+    pub fn sweep(&mut self, entries: u32) -> Result<Expired, (Expired, StoreError)> {
+        let (mut expired, mut passed) = (Expired::default(), None);
         for _ in 0..entries {
             let (reducer, horizon) = (&self.reducer, self.horizon);
-            self.store.retain(self.next, |_, state| {
+            let visited = self.store.retain(self.next, |_, state| {
                 if state.latest < horizon {
                     expired.keys += 1;
                     expired.values += state.list.len() as u64;
@@ -227,10 +229,20 @@ where
                 let gone = expire(reducer, state, horizon);
                 expired.values += gone;
                 if gone == 0 { Fate::Keep } else { Fate::Changed }
-            })?;
+            });
+            if let Err(error) = visited {
+                use StoreError::{Corrupt, Entry, EntryExceedsBudget};
+                if !matches!(error, EntryExceedsBudget { .. } | Corrupt { .. } | Entry { .. }) {
+                    return Err((expired, error));
+                }
+                passed.get_or_insert(error);
+            }
             self.next = (self.next + 1) & ((1 << self.store.bits()) - 1);
         }
-        Ok(expired)
+        match passed {
+            None => Ok(expired),
+            Some(error) => Err((expired, error)),
+        }
     }
 
     /// The result of a key; `None` if nothing is known of it, or there is nothing to say.
@@ -261,7 +273,7 @@ where
     /// # Errors
     /// What the store says; the results before were given.
     pub fn results(&mut self, mut emit: impl FnMut(&R::Key, R::Out)) -> Result<(), StoreError> {
-        self.sweep(1 << self.store.bits())?;
+        self.sweep(1 << self.store.bits()).map_err(|(_, error)| error)?;
         let reducer = &self.reducer;
         self.store.for_each(|key, state| {
             if let Some(out) = reducer.result(key, state) {

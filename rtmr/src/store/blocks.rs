@@ -13,13 +13,32 @@ use super::manifest::{Header, Part, Writer};
 use super::segment::{BLOCK, HEAD, Segment};
 use super::spill::{Meta, Restored, Spill};
 
-/// Where an entry is. `time` 0 is nowhere.
+/// Where an entry is. Sixteen bytes: there is one for each entry, in memory or not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extent {
-    pub(super) time: u64,
+    /// When it was written, twice, and 1 if it has parts in `more`; 0 if it is nowhere.
+    time: u64,
     pub(super) first: Part,
-    /// How many parts it has; those after the first are in `more`.
-    pub(super) parts: u32,
+}
+
+impl Extent {
+    fn new(time: u64, first: Part, many: bool) -> Self {
+        Self { time: time << 1 | u64::from(many), first }
+    }
+
+    pub(super) fn is_there(self) -> bool {
+        self.time > 0
+    }
+
+    /// A time is below [`TIMES`](super::segment::TIMES).
+    pub(super) fn time(self) -> u64 {
+        self.time >> 1
+    }
+
+    /// Whether there is more than the first part.
+    fn many(self) -> bool {
+        self.time & 1 > 0
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +58,7 @@ const WHOLE: usize = 1 << 12;
 
 /// A [`Spill`] in files of blocks of 64 KiB, behind checksums; see the README for the format.
 ///
-/// Kept in memory: 24 bytes an entry, 16 a block, and the block that is being filled.
+/// Kept in memory: 16 bytes an entry, 16 a block, and the block that is being filled.
 #[derive(Debug)]
 pub struct Blocks<D> {
     pub(super) disk: D,
@@ -66,8 +85,10 @@ pub struct Blocks<D> {
     pub(super) broken: Option<FileName>,
     /// There is a manifest.
     pub(super) began: bool,
-    /// Where cleaning goes on.
+    /// Where cleaning looks for the next block.
     pub(super) hand: usize,
+    /// The block that is being cleaned, and from where on.
+    pub(super) cleaning: Option<(u32, usize)>,
     pub(super) restored: Option<Restored>,
 }
 
@@ -79,10 +100,10 @@ impl<D: Disk> Blocks<D> {
 
     /// The parts of an entry, in order.
     pub(super) fn parts(&self, entry: u32) -> Vec<Part> {
-        let extent = self.extents.get(entry as usize).filter(|extent| extent.parts > 0);
+        let extent = self.extents.get(entry as usize).filter(|extent| extent.is_there());
         let Some(extent) = extent else { return Vec::new() };
         let mut parts = vec![extent.first];
-        if extent.parts > 1 {
+        if extent.many() {
             parts.extend(self.more.get(&entry).into_iter().flatten());
         }
         parts
@@ -119,14 +140,17 @@ impl<D: Disk> Blocks<D> {
     }
 
     fn forget(&mut self, entry: u32) {
-        let old = self.parts(entry);
-        if let Some(extent) = self.extents.get_mut(entry as usize) {
-            *extent = Extent::default();
+        let Some(extent) = self.extents.get_mut(entry as usize) else { return };
+        let old = std::mem::take(extent);
+        if old.is_there() {
+            self.bury(old.first);
         }
-        if let Some(more) = self.more.remove(&entry) {
-            self.more_bytes -= allocation(more.len() * size_of::<Part>()) + 64;
+        if old.many()
+            && let Some(more) = self.more.remove(&entry)
+        {
+            self.more_bytes -= allocation(size_of_val(&*more)) + 64;
+            more.into_iter().for_each(|part| self.bury(part));
         }
-        old.into_iter().for_each(|part| self.bury(part));
     }
 
     pub(super) fn remember(&mut self, entry: u32, time: u64, parts: &[Part]) {
@@ -137,7 +161,7 @@ impl<D: Disk> Blocks<D> {
             self.extents.resize(entries, Extent::default());
         }
         let Some((&first, more)) = parts.split_first() else { return };
-        self.extents[at] = Extent { time, first, parts: parts.len() as u32 };
+        self.extents[at] = Extent::new(time, first, !more.is_empty());
         if !more.is_empty() {
             self.more_bytes += allocation(size_of_val(more)) + 64;
             self.more.insert(entry, more.into());
@@ -202,12 +226,12 @@ impl<D: Disk> Spill for Blocks<D> {
 
     fn read(&mut self, entry: u32, into: &mut Vec<u8>) -> Result<bool, StoreError> {
         into.clear();
-        let Some(extent) = self.extents.get(entry as usize).filter(|extent| extent.parts > 0)
+        let Some(&extent) = self.extents.get(entry as usize).filter(|extent| extent.is_there())
         else {
             return Ok(false);
         };
-        let (time, count) = (extent.time, extent.parts);
-        if count == 1 {
+        let time = extent.time();
+        if !extent.many() {
             let part = extent.first;
             let meant = Segment { entry, part: 0, time, len: part.len.into(), last: true };
             self.read_part(part, meant, into)?;
@@ -216,8 +240,9 @@ impl<D: Disk> Spill for Blocks<D> {
         let parts = self.parts(entry);
         let total = parts.iter().map(|part| usize::from(part.len)).sum::<usize>();
         into.reserve_exact(total + HEAD);
+        let count = parts.len();
         for (at, part) in (0..).zip(parts) {
-            let last = at + 1 == count;
+            let last = at as usize + 1 == count;
             let meant = Segment { entry, part: at, time, len: part.len.into(), last };
             self.read_part(part, meant, into)?;
         }
@@ -297,10 +322,10 @@ impl<D: Disk> Blocks<D> {
         // No block is open: its buffer is free for the index.
         let Self { disk, buffer, extents, more, .. } = self;
         let written = Writer::new(disk, buffer, header).and_then(|mut writer| {
-            for (entry, extent) in (0_u32..).zip(&*extents).filter(|(_, extent)| extent.parts > 0) {
-                let more = more.get(&entry).filter(|_| extent.parts > 1);
+            for (entry, extent) in (0_u32..).zip(&*extents).filter(|(_, at)| at.is_there()) {
+                let more = more.get(&entry).filter(|_| extent.many());
                 let more = more.map_or(&[][..], |more| &more[..]);
-                writer.entry(entry, extent.time, extent.first, more, meta(entry))?;
+                writer.entry(entry, extent.time(), extent.first, more, meta(entry))?;
             }
             writer.finish()
         });

@@ -1,7 +1,7 @@
 //! The few calls of a file system that a spill needs, so that a test can stand in for it.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -98,10 +98,12 @@ pub trait Disk {
     fn sync_names(&mut self) -> io::Result<()>;
 }
 
-/// A folder of the file system, of which one store at a time may have the use.
+/// A folder of the file system, of which one store at a time may have the use: a lock on the file
+/// `lock.rtmr` sees to that, which ends with this value or its process.
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
+    _lock: File,
     /// Handles by number of the data file; opened at the first use.
     data: Vec<Option<File>>,
     /// Whether `sync` waits for the device.
@@ -113,7 +115,8 @@ impl Folder {
     /// the end of the process, and of the system as well.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be made; `ResourceBusy` when another `Folder` has it. On a file system
+    /// without locks nothing tells.
     pub fn new(path: impl AsRef<Path>) -> io::Result<Self> {
         let made: Vec<_> =
             path.as_ref().ancestors().take_while(|folder| !folder.exists()).collect();
@@ -123,14 +126,15 @@ impl Folder {
             let above = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             sync_folder(above)?;
         }
-        Ok(Self { path: path.as_ref().to_path_buf(), data: Vec::new(), durable: true })
+        let path = path.as_ref().to_path_buf();
+        Ok(Self { _lock: lock(&path)?, path, data: Vec::new(), durable: true })
     }
 
     /// The same without waiting for the device: checkpoints survive the end of the process, by
     /// whatever cause, but not that of the system.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Those of [`new`](Self::new).
     pub fn buffered(path: impl AsRef<Path>) -> io::Result<Self> {
         Ok(Self { durable: false, ..Self::new(path)? })
     }
@@ -146,15 +150,18 @@ impl Folder {
         make: bool,
         work: impl FnOnce(&File) -> io::Result<R>,
     ) -> io::Result<R> {
-        let path = self.path.join(file.to_string());
-        let open =
-            || OpenOptions::new().read(true).write(true).create(make).truncate(false).open(&path);
+        let Self { path, data, .. } = self;
+        // Names are only made where a file is opened.
+        let open = || {
+            let path = path.join(file.to_string());
+            OpenOptions::new().read(true).write(true).create(make).truncate(false).open(path)
+        };
         let FileName::Data(number) = file else { return work(&open()?) };
         let number = number as usize;
-        if number >= self.data.len() {
-            self.data.resize_with(number + 1, || None);
+        if number >= data.len() {
+            data.resize_with(number + 1, || None);
         }
-        match &mut self.data[number] {
+        match &mut data[number] {
             Some(held) => work(held),
             none => work(none.insert(open()?)),
         }
@@ -210,6 +217,19 @@ impl Disk for Folder {
 
     fn sync_names(&mut self) -> io::Result<()> {
         if self.durable { sync_folder(&self.path) } else { Ok(()) }
+    }
+}
+
+fn lock(folder: &Path) -> io::Result<File> {
+    let path = folder.join("lock.rtmr");
+    let file = OpenOptions::new().write(true).create(true).truncate(false).open(&path)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => {
+            let why = format!("{}: another store has this folder", path.display());
+            Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
+        }
+        Err(TryLockError::Error(error)) if error.kind() != io::ErrorKind::Unsupported => Err(error),
+        _ => Ok(file),
     }
 }
 

@@ -5,7 +5,7 @@ use super::error::StoreError;
 use super::footprint::Footprint;
 use super::place::Place;
 use super::spill::Spill;
-use super::table::{BLOCK, DIRTY, RESIDENT, STORED, Size, Store, USED};
+use super::table::{BLOCK, DIRTY, PART, RESIDENT, STORED, Size, Store, USED};
 use super::tree::Tree;
 
 impl<K, V, S, P> Store<K, V, S, P>
@@ -23,6 +23,7 @@ where
             self.flags[at] |= USED;
             return Ok(());
         }
+        self.drop_part(at);
         let bytes = self.sizes[at].bytes;
         self.make_room_for(bytes, at)?;
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -148,7 +149,7 @@ where
             let at = self.hand;
             self.hand = (at + 1) & (self.flags.len() - 1);
             let flags = &mut self.flags[at];
-            if *flags & RESIDENT == 0 || at == pinned {
+            if *flags & (RESIDENT | PART) == 0 || at == pinned {
                 continue;
             }
             if *flags & USED == 0 {
@@ -160,6 +161,10 @@ where
     }
 
     fn evict(&mut self, at: usize) -> Result<(), StoreError> {
+        if self.flags[at] & RESIDENT == 0 {
+            self.drop_part(at);
+            return Ok(());
+        }
         self.write_back(at)?;
         self.slots[at].tree = Tree::default();
         self.flags[at] = STORED;
@@ -199,6 +204,7 @@ where
     /// Forgets an entry that has become empty.
     pub(super) fn drop_if_empty(&mut self, at: usize) {
         if self.sizes[at].keys == 0 {
+            self.drop_part(at);
             if self.flags[at] & RESIDENT != 0 {
                 self.resident -= self.sizes[at].bytes;
                 self.stale |= self.sizes[at].bytes == self.largest;

@@ -20,7 +20,7 @@
 use super::codec::{put_varint, varint};
 use super::disk::{Disk, FileName};
 use super::error::StoreError;
-use super::segment::{BLOCK, HEAD, long, word};
+use super::segment::{BLOCK, HEAD, TIMES, long, word};
 use super::spill::Meta;
 
 /// The version of the format.
@@ -176,6 +176,7 @@ pub(crate) fn parse(
     if word(head, 12) != BLOCK as u32
         || !(1..1 << 16).contains(&header.per_file)
         || !(0..=31).contains(&header.bits)
+        || header.next_time >= TIMES
         || (header.bits == 0 && long(head, 40) > 0)
     {
         return Err(wrong(0, "sizes that cannot be"));
@@ -219,7 +220,7 @@ fn record(
         return None;
     }
     *first = entry + 1;
-    let time = header.next_time.checked_sub(varint(from)?.max(1))?;
+    let time = header.next_time.checked_sub(varint(from)?.max(1)).filter(|&time| time > 0)?;
     let count = varint(from)?;
     if count == 0 || count > from.len() as u64 / 3 {
         return None;

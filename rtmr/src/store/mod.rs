@@ -11,6 +11,7 @@ mod footprint;
 mod inspect;
 mod manifest;
 mod open;
+mod part;
 mod place;
 mod segment;
 mod space;

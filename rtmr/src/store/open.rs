@@ -8,7 +8,7 @@ use super::blocks::Blocks;
 use super::disk::{Disk, FileName};
 use super::error::StoreError;
 use super::manifest;
-use super::segment::{BLOCK, HEAD, Segment, VERSION};
+use super::segment::{BLOCK, HEAD, Segment, TIMES, VERSION};
 use super::space::{FILE_HEAD, claimed_version, file_head};
 use super::spill::Restored;
 
@@ -60,6 +60,7 @@ impl<D: Disk> Blocks<D> {
             broken: None,
             began: names.contains(&FileName::Manifest),
             hand: 0,
+            cleaning: None,
             restored: None,
         };
         if opened.began {
@@ -155,6 +156,8 @@ impl<D: Disk> Blocks<D> {
     /// checkpoint's.
     fn free_the_rest(&mut self) -> Result<u64, StoreError> {
         let (checkpoint, mut later) = (self.next_time, 0);
+        // A head is not behind a checksum: a time that cannot be is none of ours.
+        let is_later = |head: &Segment| (checkpoint..TIMES / 2).contains(&head.time);
         for file in 0..self.files.len() as u32 {
             if !self.files[file as usize] {
                 continue;
@@ -173,11 +176,10 @@ impl<D: Disk> Blocks<D> {
                 let mut head = [0; HEAD];
                 let read = self.disk.read(name, at, &mut head);
                 read.map_err(|error| StoreError::io(name, "read", error))?;
-                if let Some(found) = Segment::head(&head).filter(|head| head.time >= checkpoint) {
+                if let Some(found) = Segment::head(&head).filter(is_later) {
                     later += 1;
                     // Times are never given twice, nor those of the segments behind it.
-                    let beyond = found.time.saturating_add((BLOCK / HEAD) as u64);
-                    self.next_time = self.next_time.max(beyond);
+                    self.next_time = self.next_time.max(found.time + (BLOCK / HEAD) as u64);
                 }
             }
             let blocks = (file as usize + 1) * self.per_file as usize;

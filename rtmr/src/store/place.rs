@@ -37,7 +37,7 @@ macro_rules! modulo {
 
 modulo!(u32, u64, u128);
 
-/// Spreads any keys evenly: a multiplicative hash with 128-bit products. It has no secret, so keys
+/// Spreads any keys evenly: a multiplicative hash with a 128-bit product a word. It has no secret, so keys
 /// chosen by an adversary can share an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mixed;
@@ -78,7 +78,7 @@ fn fold(a: u64, b: u64) -> u64 {
 impl Hasher for Mixer {
     #[inline]
     fn finish(&self) -> u64 {
-        fold(self.0, 0xD6E8_FEB8_6659_FD93)
+        self.0
     }
 
     fn write(&mut self, bytes: &[u8]) {
@@ -107,7 +107,7 @@ impl Hasher for Mixer {
 
     #[inline]
     fn write_u64(&mut self, i: u64) {
-        // Never a product with 0: two inputs only meet where their sums with the state do.
+        // Where the product is with 0 the input is what remains.
         self.0 = fold(self.0 ^ i, 0xA076_1D64_78BD_642F) ^ i.rotate_left(29);
     }
 

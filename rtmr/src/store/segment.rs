@@ -20,6 +20,9 @@ pub(crate) const HEAD: usize = 32;
 /// The format of data files, in their heads and in segments.
 pub(crate) const VERSION: u32 = 1;
 
+/// No entry is written as late as this: it would take a write each nanosecond for a century.
+pub(crate) const TIMES: u64 = 1 << 62;
+
 const MARK: [u8; 4] = [b'S', b'E', b'G', VERSION as u8];
 
 /// The head of a segment.

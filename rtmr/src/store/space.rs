@@ -1,5 +1,7 @@
 //! Which blocks are in use: filled, dead, free, cleaned.
 
+use std::io::ErrorKind;
+
 use super::blocks::Blocks;
 use super::disk::{Disk, FileName};
 use super::error::StoreError;
@@ -12,7 +14,9 @@ const NAME: &[u8; 8] = b"RTMRdat\0";
 pub(super) const FILE_HEAD: usize = 28;
 /// Blocks that cleaning looks at before it picks one.
 const SAMPLE: usize = 64;
-/// Blocks that may be half empty before cleaning begins.
+/// Bytes of a block that are cleaned at a time, so that no write waits long.
+const STEP: usize = 1 << 14;
+/// Blocks that may be mostly empty before cleaning begins.
 const SPARE: u64 = 8;
 
 /// The head of a data file.
@@ -71,6 +75,7 @@ impl<D: Disk> Blocks<D> {
     }
 
     fn release(&mut self, block: u32) {
+        self.cleaning = self.cleaning.filter(|&(cleaned, _)| cleaned != block);
         self.block_at(block).damaged = false;
         self.free.insert(block);
     }
@@ -144,27 +149,68 @@ impl<D: Disk> Blocks<D> {
         Ok(first)
     }
 
-    /// Moves what is alive out of one block, if half of the blocks' space is dead.
+    /// Moves what is alive out of the next part of a block, if two thirds of the blocks' space are dead.
     pub(super) fn clean(&mut self, scratch: &mut Vec<u8>) -> Result<(), StoreError> {
-        if self.holding * BLOCK as u64 <= 2 * self.live + SPARE * BLOCK as u64 {
+        let (victim, from) = match self.cleaning.take() {
+            Some(begun) => begun,
+            None if self.holding * BLOCK as u64 <= 3 * self.live + SPARE * BLOCK as u64 => {
+                return Ok(());
+            }
+            None => match self.emptiest() {
+                Some(victim) => (victim, 0),
+                None => return Ok(()),
+            },
+        };
+        let mut moved = self.clean_part(victim, from, STEP, scratch)?;
+        if moved == 0 {
+            // A segment that is longer, or none.
+            moved = self.clean_part(victim, from, BLOCK, scratch)?;
+        }
+        if self.blocks[victim as usize].live == 0 {
             return Ok(());
         }
-        let Some(victim) = self.emptiest() else { return Ok(()) };
+        if moved == 0 {
+            let (file, at) = self.place(victim);
+            self.blocks[victim as usize].damaged = true;
+            let why = "a block ends before all that should be in it";
+            return Err(StoreError::Corrupt { file, at, why });
+        }
+        self.cleaning = Some((victim, from + moved));
+        Ok(())
+    }
+
+    /// Moves what is alive in the whole segments among the next `most` bytes of a block; how many
+    /// bytes these are.
+    fn clean_part(
+        &mut self,
+        victim: u32,
+        from: usize,
+        most: usize,
+        scratch: &mut Vec<u8>,
+    ) -> Result<usize, StoreError> {
         let (file, at) = self.place(victim);
+        let at = at + from as u64;
         scratch.clear();
         scratch.reserve_exact(BLOCK);
-        scratch.resize(BLOCK, 0);
-        // The last block of a file may be short: what is not there is zero.
-        let end = self.disk.len(file).map_err(|error| StoreError::io(file, "read", error))?;
-        let there = end.saturating_sub(at).min(BLOCK as u64) as usize;
-        let read = self.disk.read(file, at, &mut scratch[..there]);
+        scratch.resize(most.min(BLOCK - from), 0);
+        let mut read = self.disk.read(file, at, scratch);
+        if read.as_ref().is_err_and(|error| error.kind() == ErrorKind::UnexpectedEof) {
+            // The last block of a file may be short: what is not there is zero.
+            scratch.fill(0);
+            let end = self.disk.len(file).map_err(|error| StoreError::io(file, "read", error))?;
+            let there = end.saturating_sub(at).min(scratch.len() as u64) as usize;
+            read = self.disk.read(file, at, &mut scratch[..there]);
+        }
         read.map_err(|error| StoreError::io(file, "read", error))?;
+        let mut end = 0;
         for (offset, segment, payload) in walk(scratch) {
+            end = offset + HEAD + payload.len();
             let alive = self
                 .extents
                 .get(segment.entry as usize)
-                .is_some_and(|extent| extent.time == segment.time && segment.part < extent.parts);
-            let here = Part { block: victim, offset: offset as u16, len: payload.len() as u16 };
+                .is_some_and(|extent| extent.is_there() && extent.time() == segment.time);
+            let (offset, len) = ((from + offset) as u16, payload.len() as u16);
+            let here = Part { block: victim, offset, len };
             if !alive || self.part(segment.entry, segment.part) != Some(here) {
                 continue;
             }
@@ -174,12 +220,7 @@ impl<D: Disk> Blocks<D> {
                 self.bury(here);
             }
         }
-        if self.blocks[victim as usize].live > 0 {
-            self.blocks[victim as usize].damaged = true;
-            let why = "a block ends before all that should be in it";
-            return Err(StoreError::Corrupt { file, at, why });
-        }
-        Ok(())
+        Ok(end)
     }
 
     /// The block with least that is alive, of the next few.

@@ -41,6 +41,8 @@ pub(super) const USED: u8 = 2;
 pub(super) const DIRTY: u8 = 4;
 /// The spill has it, as it is or as it was.
 pub(super) const STORED: u8 = 8;
+/// Some pairs of it are in memory, as the spill has them.
+pub(super) const PART: u8 = 16;
 
 #[derive(Debug)]
 pub(super) struct Slot<K, V> {
@@ -82,6 +84,10 @@ where
         }
     }
 }
+
+/// No entry takes as much memory, or sees as many changes.
+const MOST_BYTES: usize = usize::MAX >> 16;
+pub(super) const MOST_LOAD: u64 = 1 << 62;
 
 /// An entry is encoded in one piece: what of it is over a block is set aside.
 pub(super) const BLOCK: usize = 1 << 16;
@@ -143,7 +149,8 @@ where
     /// with what `spill` held at its last checkpoint.
     ///
     /// # Errors
-    /// `Bits`, also when the spill has other bits; `Budget`, with the least that works.
+    /// `Bits`, also when the spill has other bits; `Budget`, with the least that works; `NoEntry` or
+    /// `Entry` when what the spill held cannot be.
     pub fn with(bits: u32, budget: usize, mut spill: S, place: P) -> Result<Self, StoreError> {
         if !(1..=31).contains(&bits) {
             return Err(StoreError::Bits { bits });
@@ -178,7 +185,10 @@ where
         store.slots.resize_with(entries, || Slot { tree: Tree::default(), tags: Tags::default() });
         for (entry, meta) in restored.into_iter().flat_map(|found| found.entries) {
             let at = store.index(entry)?;
-            let bytes = usize::try_from(meta.bytes).unwrap_or(usize::MAX);
+            // No sum of such sizes overflows.
+            let bytes = usize::try_from(meta.bytes).ok().filter(|&bytes| bytes < MOST_BYTES);
+            let bytes = bytes.filter(|_| meta.load < MOST_LOAD);
+            let bytes = bytes.ok_or(StoreError::Entry { entry, why: "sizes that cannot be" })?;
             store.flags[at] = STORED;
             store.sizes[at] = Size { bytes, keys: meta.keys, load: meta.load };
             store.keys += u64::from(meta.keys);
@@ -200,17 +210,22 @@ where
             .saturating_add(allocation(entries.saturating_mul(size_of::<Size>())))
     }
 
-    /// The value of a key. Reads the entry back if it was spilled.
+    /// The value of a key. Of an entry that was spilled the pair alone is read back, and only
+    /// after some pairs of it the whole.
     ///
     /// # Errors
     /// When the entry cannot be read, is damaged, or does not fit.
     #[inline]
     pub fn get(&mut self, key: &K) -> Result<Option<&V>, StoreError> {
         let at = self.place.place(key, self.bits) as usize;
-        let flags = self.flags[at];
+        // What cannot be spilled needs no mark: a store in memory reads the slot alone.
+        let flags = if S::KEEPS { self.flags[at] } else { RESIDENT | USED };
         if flags & (RESIDENT | USED) != RESIDENT | USED {
             if flags & (RESIDENT | STORED) == 0 {
                 return Ok(None);
+            }
+            if flags & RESIDENT == 0 {
+                return self.get_away(at, key);
             }
             self.touch(at)?;
         }

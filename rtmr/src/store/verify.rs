@@ -4,7 +4,7 @@ use super::codec::Codec;
 use super::footprint::Footprint;
 use super::place::Place;
 use super::spill::Spill;
-use super::table::{DIRTY, RESIDENT, STORED, Store};
+use super::table::{DIRTY, PART, RESIDENT, STORED, Store};
 
 impl<K, V, S, P> Store<K, V, S, P>
 where
@@ -38,6 +38,13 @@ where
             }
             if !placed {
                 return wrong("a key of another entry");
+            }
+            if flags & (RESIDENT | PART) == PART {
+                if keys == 0 || keys > size.keys || flags & (DIRTY | STORED) != STORED {
+                    return wrong("pairs of it are in memory that should not");
+                }
+                resident += slot.tree.footprint().cast_unsigned();
+                continue;
             }
             if flags & RESIDENT == 0 {
                 if keys > 0 || flags & DIRTY != 0 || (flags & STORED == 0) != (size.keys == 0) {

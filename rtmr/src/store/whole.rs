@@ -7,7 +7,7 @@ use super::error::StoreError;
 use super::footprint::Footprint;
 use super::place::Place;
 use super::spill::{Meta, Spill};
-use super::table::{DIRTY, RESIDENT, STORED, Size, Store, USED};
+use super::table::{DIRTY, MOST_LOAD, RESIDENT, STORED, Size, Store, USED};
 use super::tree::Tree;
 
 /// What becomes of a key.
@@ -202,6 +202,8 @@ where
         if of != entry.to_le_bytes() || bits != self.bits.to_le_bytes() {
             return Err(wrong("another entry, or another number of entries"));
         }
+        let load = u64::decode(&mut &load[..]).filter(|&load| load < MOST_LOAD);
+        let load = load.ok_or(wrong("a load that cannot be"))?;
         let tree = self.decode(entry, from)?;
         let (size, keys) = (tree.footprint().cast_unsigned(), tree.len());
         let keys = u32::try_from(keys).map_err(|_| wrong("more than 2^32 keys"))?;
@@ -211,7 +213,6 @@ where
         }
         self.slots[at].tree = tree;
         self.tag_anew(at);
-        let load = u64::decode(&mut &load[..]).unwrap_or_default();
         self.flags[at] = RESIDENT | DIRTY | USED;
         self.sizes[at] = Size { bytes: 0, keys, load };
         self.keys += u64::from(keys);
