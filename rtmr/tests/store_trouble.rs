@@ -132,7 +132,9 @@ fn a_get_reads_one_pair_and_after_some_the_whole_entry() {
             check(&store);
         }
         let stats = store.stats(5).unwrap();
-        assert_eq!((stats.resident, stats.bytes, stats.keys), (turn >= 4, whole, 40));
+        // Read back as a whole its arrays are no longer than they must be.
+        assert!(if turn < 4 { stats.bytes == whole } else { stats.bytes <= whole });
+        assert_eq!((stats.resident, stats.keys), (turn >= 4, 40));
         assert!(turn >= 4 || (store.used() > empty && store.used() < empty + whole / 2));
     }
     // What is not there, what is changed, and what is visited, is so in the whole entry.
