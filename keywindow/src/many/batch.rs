@@ -70,16 +70,16 @@ where
         for ((_, (key, ..)), (hash, _)) in rows.clone().zip(&mut found) {
             *hash = self.hasher.hash_one(key);
         }
-        for (_, (hash, id)) in rows.clone().zip(&mut found) {
-            // Most likely the right one: only seven bits of the hash have been compared.
-            *id = self.index.find(*hash, |_| true).copied().unwrap_or(NONE);
+        // Most likely the right ones: only seven bits of the hash are compared, which lie apart from
+        // the numbers, so that these can be read side by side.
+        let mut buckets = [usize::MAX; AHEAD];
+        for (bucket, &(hash, _)) in buckets.iter_mut().zip(&found[..rows.clone().count()]) {
+            *bucket = self.index.find_bucket_index(hash, |_| true).unwrap_or(usize::MAX);
         }
-        self.bring(found.map(|(_, id)| id), |slices| if soon { slices.newest() } else { None });
-        for ((_, (key, ..)), (hash, id)) in rows.clone().zip(&mut found) {
-            if !self.is(*id, key) {
-                *id = self.find(*hash, key).unwrap_or(NONE);
-            }
+        for ((_, id), bucket) in found.iter_mut().zip(buckets) {
+            *id = self.index.get_bucket(bucket).copied().unwrap_or(NONE);
         }
+        self.bring(found.iter().map(|&(_, id)| id), |slices| if soon { slices.newest() } else { None });
         for ((row, (key, time, record)), (hash, id)) in rows.zip(found) {
             let (enter, leave) = match self.reach(*time, &mut *sink) {
                 Ok(Some(ticks)) => ticks,

@@ -276,15 +276,51 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         }
     }
 
-    /// All changes of one tick.
+    /// All changes of one tick. Where the slide is short there are many ticks, each with a slice that
+    /// leaves or enters, so that what lists cost would count.
+    #[inline]
     fn fire(&mut self, tick: Tick, sink: &mut impl FnMut(&K, Change<A::Out>)) {
         let end = self.clock.spec.end(tick);
-        let mut due = mem::take(&mut self.due);
-        if self.departures.next() == tick {
-            self.departures.take(&mut due);
-            self.near = self.near.saturating_sub(due.len());
-            self.mark(&due);
+        let leaving = (self.departures.next() == tick).then(|| self.departures.pop());
+        let enters = self.enter == tick;
+        if self.departures.next() == tick || (enters && self.waiting.len() > 1) {
+            self.fire_list(tick, leaving, sink);
+            return;
         }
+        let keys = self.keys.len();
+        let mut leaving = leaving.inspect(|_| self.near = self.near.saturating_sub(1));
+        if enters {
+            self.enter = NEVER;
+            if let Some(Waiting { id, acc, .. }) = self.waiting.pop() {
+                let leaves = leaving.take_if(|leaving| *leaving == id).is_some();
+                self.visit(id, end, u32::from(leaves), acc, sink);
+            }
+        }
+        if let Some(id) = leaving {
+            self.visit(id, end, 1, None, sink);
+        }
+        if self.near == 0 {
+            self.bring_leaving();
+        }
+        if self.keys.len() < keys {
+            self.tidy();
+        }
+    }
+
+    /// All changes of one tick with lists: the first of what leaves has been taken already.
+    #[inline(never)]
+    fn fire_list(
+        &mut self,
+        tick: Tick,
+        leaving: Option<u32>,
+        sink: &mut impl FnMut(&K, Change<A::Out>),
+    ) {
+        let end = self.clock.spec.end(tick);
+        let mut due = mem::take(&mut self.due);
+        due.extend(leaving);
+        self.departures.take(tick, &mut due);
+        self.near = self.near.saturating_sub(due.len());
+        self.mark(&due);
         if self.enter == tick {
             self.enter_waiting(end, sink);
         }
@@ -307,7 +343,11 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         if self.near == 0 {
             self.bring_leaving();
         }
-        // Nothing is left of keys that were, whether or not others live on.
+        self.tidy();
+    }
+
+    /// Lets nothing be left of keys that were, whether or not others live on.
+    fn tidy(&mut self) {
         let keys = self.keys.len();
         give_back(&mut self.due, keys);
         give_back(&mut self.waiting, keys);
@@ -372,22 +412,23 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
     ) {
         let Some(key) = self.keys.get_mut(id) else { return };
         key.mark = NONE;
-        let before = key.slices.len();
+        let mut entered = 0;
         let told = turn(&self.agg, self.emit, &mut key.slices, |agg, slices| {
             for _ in 0..leaving {
                 slices.pop(agg);
             }
             for acc in entering {
                 slices.push(agg, (), acc);
+                entered += 1;
             }
         });
-        let after = key.slices.len();
-        self.stats.slices = self.stats.slices + after - before;
+        let empty = key.slices.is_empty();
+        self.stats.slices = self.stats.slices + entered - leaving as usize;
         if let Some(value) = told {
             self.stats.changes += 1;
             sink(&key.key, Change { end, value });
         }
-        if after == 0 {
+        if empty {
             self.forget(id);
         }
     }
