@@ -3,6 +3,7 @@
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::hash::{BuildHasher, Hash};
+use core::hint::black_box;
 
 use super::near::AHEAD;
 use super::{KeyWindows, NONE};
@@ -70,14 +71,11 @@ where
         for ((_, (key, ..)), (hash, _)) in rows.clone().zip(&mut found) {
             *hash = self.hasher.hash_one(key);
         }
-        // Most likely the right ones: only seven bits of the hash are compared, which lie apart from
-        // the numbers, so that these can be read side by side.
-        let mut buckets = [usize::MAX; AHEAD];
-        for (bucket, &(hash, _)) in buckets.iter_mut().zip(&found[..rows.clone().count()]) {
-            *bucket = self.index.find_bucket_index(hash, |_| true).unwrap_or(usize::MAX);
-        }
-        for ((_, id), bucket) in found.iter_mut().zip(buckets) {
-            *id = self.index.get_bucket(bucket).copied().unwrap_or(NONE);
+        let first = found.iter().filter_map(|&(hash, _)| self.index.first(hash));
+        black_box(first.fold(0, |seen, place| seen ^ place));
+        for (_, (hash, id)) in rows.clone().zip(&mut found) {
+            // Most likely the right one: not all bits of the hash are compared.
+            *id = self.index.find(*hash, |_| true).unwrap_or(NONE);
         }
         self.bring(found.iter().map(|&(_, id)| id), |slices| if soon { slices.newest() } else { None });
         for ((row, (key, time, record)), (hash, id)) in rows.zip(found) {

@@ -2,6 +2,7 @@
 
 mod batch;
 mod departures;
+mod index;
 mod near;
 mod room;
 mod slab;
@@ -13,7 +14,7 @@ use core::borrow::Borrow;
 use core::hash::{BuildHasher, Hash};
 use core::{fmt, iter, mem};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
 
 use crate::clock::Clock;
 use crate::kernel::{Few, Kernel};
@@ -22,6 +23,7 @@ use crate::tick::{turn, value};
 use crate::{Aggregate, Change, Emit, Error, Outcome, Tick, WindowSpec};
 pub use batch::Batch;
 use departures::Departures;
+use index::Index;
 use near::AHEAD;
 use room::give_back;
 use slab::Slab;
@@ -75,7 +77,7 @@ pub struct KeyWindows<K, A: Aggregate, Q = Few<<A as Aggregate>::Acc, ()>, S = D
     clock: Clock,
     emit: Emit,
     hasher: S,
-    index: HashTable<u32>,
+    index: Index,
     keys: Slab<Key<K, Q>>,
     /// When the slices leave.
     departures: Departures,
@@ -135,7 +137,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
             clock: Clock::new(spec),
             emit: Emit::default(),
             hasher,
-            index: HashTable::new(),
+            index: Index::new(),
             keys: Slab::new(),
             departures: Departures::new(),
             near: 0,
@@ -204,7 +206,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         K: Borrow<B>,
         B: Eq + ?Sized,
     {
-        self.index.find(hash, |&id| self.is(id, key)).copied()
+        self.index.find(hash, |id| self.is(id, key))
     }
 
     #[inline]
@@ -222,10 +224,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         }
         let key = Key { key, mark: NONE, slices: Q::new(&self.agg) };
         let id = self.keys.insert(key).ok_or(Error::TooManyKeys)?;
-        let Self { index, keys, hasher, .. } = self;
-        index.insert_unique(hash, id, |&id| {
-            keys.get(id).map_or(0, |live| hasher.hash_one(&live.key))
-        });
+        self.index.insert(hash, id);
         Ok(id)
     }
 
@@ -401,7 +400,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
     }
 
     /// What one tick does to one key.
-    #[inline]
+    #[inline(always)]
     fn visit(
         &mut self,
         id: u32,
@@ -436,17 +435,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
     fn forget(&mut self, id: u32) {
         let Some(Key { key, .. }) = self.keys.remove(id) else { return };
         let hash = self.hasher.hash_one(&key);
-        if let Ok(entry) = self.index.find_entry(hash, |&other| other == id) {
-            entry.remove();
-        }
-        let live = self.index.len();
-        if live < self.index.capacity() / 8 {
-            let keys = &self.keys;
-            let hasher = &self.hasher;
-            self.index.shrink_to(2 * live, |&id| {
-                keys.get(id).map_or(0, |live| hasher.hash_one(&live.key))
-            });
-        }
+        self.index.remove(hash, id);
     }
 
     /// The time at which something is to be told next, if nothing is pushed before: the host needs
@@ -515,7 +504,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
             heap_bytes: slices
                 + self.keys.heap_bytes()
                 + self.departures.heap_bytes()
-                + self.index.allocation_size()
+                + self.index.heap_bytes()
                 + self.waiting.capacity() * size_of::<Waiting<A::Acc>>()
                 + self.due.capacity() * size_of::<u32>(),
             ..self.stats
