@@ -77,7 +77,10 @@ where
             // Most likely the right one: not all bits of the hash are compared.
             *id = self.index.find(*hash, |_| true).unwrap_or(NONE);
         }
-        self.bring(found.iter().map(|&(_, id)| id), |slices| if soon { slices.newest() } else { None });
+        self.bring(
+            found.iter().map(|&(_, id)| id),
+            |slices| if soon { slices.newest() } else { None },
+        );
         for ((row, (key, time, record)), (hash, id)) in rows.zip(found) {
             let (enter, leave) = match self.reach(*time, &mut *sink) {
                 Ok(Some(ticks)) => ticks,

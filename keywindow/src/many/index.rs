@@ -47,11 +47,10 @@ impl Index {
         self.places.len().wrapping_sub(1)
     }
 
-    /// Where the search for a tag begins: its upper bits. Of no meaning where there is no place.
+    /// Where the search for a tag begins: its upper bits, as many as number the places; 0 for none.
     #[inline]
     const fn home(&self, tag: u32) -> usize {
-        let bits = self.places.len().trailing_zeros();
-        (((tag as u64) << bits) >> 32) as usize & self.mask()
+        ((tag as u64 * self.places.len() as u64) >> 32) as usize
     }
 
     /// The first place in which a hash can be, to read it beforehand.
