@@ -88,14 +88,20 @@ impl Departures {
         self.next
     }
 
-    /// Puts the keys of the slices that leave at the first tick into `due`, in the order in which
-    /// they were added.
+    /// The key of the first slice, which there must be, and goes to the next.
     #[inline]
-    pub(super) fn take(&mut self, due: &mut Vec<u32>) {
-        let tick = self.next;
+    pub(super) fn pop(&mut self) -> u32 {
+        let id = self.id;
+        self.read();
+        id
+    }
+
+    /// Puts the keys of the slices that leave at this tick, none before it, into `due`, in the order
+    /// in which they were added.
+    #[inline]
+    pub(super) fn take(&mut self, tick: Tick, due: &mut Vec<u32>) {
         while self.next == tick && tick != NEVER {
-            due.push(self.id);
-            self.read();
+            due.push(self.pop());
         }
     }
 
@@ -128,12 +134,10 @@ impl Departures {
         !self.first.is_empty()
     }
 
-    /// The keys of the next slices.
-    pub(super) fn soon(&self) -> impl Iterator<Item = u32> {
-        let chunk = self.first.get(self.read..).unwrap_or_default();
-        let after = self.chunks.front().unwrap_or(&self.last);
-        let read = (self.next != NEVER).then_some(self.id);
-        read.into_iter().chain(chunk.iter().chain(after).map(|entry| entry.id))
+    /// The keys of slices that leave after the first, as many as are at hand.
+    #[inline]
+    pub(super) fn soon(&self) -> impl Iterator<Item = u32> + Clone {
+        self.first.get(self.read..).unwrap_or_default().iter().map(|entry| entry.id)
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
@@ -161,11 +165,11 @@ mod tests {
         let take = |departures: &mut Departures, map: &mut BTreeMap<Tick, Vec<u32>>| {
             let (tick, ids) = map.pop_first().unwrap();
             assert_eq!(departures.next(), tick);
-            // Without what one read ahead: those of distances.
+            // Without those of distances.
             let soon = departures.soon().filter(|&id| id != NONE);
-            assert!(soon.zip(&ids).all(|(soon, &id)| soon == id));
+            assert!(soon.zip(&ids[1..]).all(|(soon, &id)| soon == id));
             let mut due = Vec::new();
-            departures.take(&mut due);
+            departures.take(tick, &mut due);
             assert_eq!(due, ids);
         };
         let (mut tick, mut chunks) = (0, 0);

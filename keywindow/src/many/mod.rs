@@ -2,6 +2,8 @@
 
 mod batch;
 mod departures;
+mod fire;
+mod index;
 mod near;
 mod room;
 mod slab;
@@ -10,20 +12,19 @@ mod stats;
 use alloc::borrow::ToOwned;
 use alloc::vec::Vec;
 use core::borrow::Borrow;
+use core::fmt;
 use core::hash::{BuildHasher, Hash};
-use core::{fmt, iter, mem};
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
 
 use crate::clock::Clock;
 use crate::kernel::{Few, Kernel};
 use crate::lattice::NEVER;
-use crate::tick::{turn, value};
+use crate::tick::value;
 use crate::{Aggregate, Change, Emit, Error, Outcome, Tick, WindowSpec};
 pub use batch::Batch;
 use departures::Departures;
-use near::AHEAD;
-use room::give_back;
+use index::Index;
 use slab::Slab;
 pub use stats::Stats;
 
@@ -75,7 +76,7 @@ pub struct KeyWindows<K, A: Aggregate, Q = Few<<A as Aggregate>::Acc, ()>, S = D
     clock: Clock,
     emit: Emit,
     hasher: S,
-    index: HashTable<u32>,
+    index: Index,
     keys: Slab<Key<K, Q>>,
     /// When the slices leave.
     departures: Departures,
@@ -135,7 +136,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
             clock: Clock::new(spec),
             emit: Emit::default(),
             hasher,
-            index: HashTable::new(),
+            index: Index::new(),
             keys: Slab::new(),
             departures: Departures::new(),
             near: 0,
@@ -204,7 +205,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         K: Borrow<B>,
         B: Eq + ?Sized,
     {
-        self.index.find(hash, |&id| self.is(id, key)).copied()
+        self.index.find(hash, |id| self.is(id, key))
     }
 
     #[inline]
@@ -222,10 +223,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         }
         let key = Key { key, mark: NONE, slices: Q::new(&self.agg) };
         let id = self.keys.insert(key).ok_or(Error::TooManyKeys)?;
-        let Self { index, keys, hasher, .. } = self;
-        index.insert_unique(hash, id, |&id| {
-            keys.get(id).map_or(0, |live| hasher.hash_one(&live.key))
-        });
+        self.index.insert(hash, id);
         Ok(id)
     }
 
@@ -268,144 +266,10 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
         self.departures.next().min(self.enter)
     }
 
-    /// All changes of ticks before `passed`; [`NEVER`] is before none.
-    #[inline]
-    fn fire_until(&mut self, passed: Tick, mut sink: impl FnMut(&K, Change<A::Out>)) {
-        while self.next() < passed {
-            self.fire(self.next(), &mut sink);
-        }
-    }
-
-    /// All changes of one tick.
-    fn fire(&mut self, tick: Tick, sink: &mut impl FnMut(&K, Change<A::Out>)) {
-        let end = self.clock.spec.end(tick);
-        let mut due = mem::take(&mut self.due);
-        if self.departures.next() == tick {
-            self.departures.take(&mut due);
-            self.near = self.near.saturating_sub(due.len());
-            self.mark(&due);
-        }
-        if self.enter == tick {
-            self.enter_waiting(end, sink);
-        }
-        for due in due.chunks(AHEAD) {
-            if due.len() > 1 {
-                self.bring(due.iter().copied(), Q::next_popped);
-            }
-            for &id in due {
-                let leaving = match self.keys.get(id).map(|key| key.mark) {
-                    Some(ONE_LEAVES) => 1,
-                    Some(TWO_LEAVE) => 2,
-                    // It has been told, as a record entered or another of its slices left.
-                    _ => continue,
-                };
-                self.visit(id, end, leaving, None, sink);
-            }
-        }
-        due.clear();
-        self.due = due;
-        if self.near == 0 {
-            self.bring_leaving();
-        }
-        // Nothing is left of keys that were, whether or not others live on.
-        let keys = self.keys.len();
-        give_back(&mut self.due, keys);
-        give_back(&mut self.waiting, keys);
-        if keys == 0 {
-            self.departures = Departures::new();
-        }
-    }
-
-    /// Marks the keys of slices that leave. Where the slide does not divide the size, two slices of
-    /// a key that entered apart may leave together.
-    fn mark(&mut self, due: &[u32]) {
-        for &id in due {
-            let Some(key) = self.keys.get_mut(id) else { continue };
-            key.mark = match key.mark {
-                NONE => ONE_LEAVES,
-                ONE_LEAVES => TWO_LEAVE,
-                waiting => {
-                    if let Some(newest) = self.waiting.get_mut(waiting as usize) {
-                        newest.leaving += 1;
-                    }
-                    waiting
-                }
-            };
-        }
-    }
-
-    /// Lets what waits in.
-    fn enter_waiting(&mut self, end: i64, sink: &mut impl FnMut(&K, Change<A::Out>)) {
-        self.enter = NEVER;
-        let mut waiting = mem::take(&mut self.waiting);
-        for i in 0..waiting.len() {
-            if i % AHEAD == 0 && waiting.len() > 1 {
-                let soon = || waiting.iter().skip(i).take(AHEAD);
-                self.bring(soon().map(|soon| soon.id), Q::newest);
-                let losing = soon().filter(|soon| soon.leaving > 0);
-                self.bring(losing.map(|soon| soon.id), Q::next_popped);
-            }
-            let Waiting { id, next, leaving, ref mut acc, .. } = waiting[i];
-            let Some(first) = acc.take() else { continue };
-            match waiting.get_mut(next as usize) {
-                None => self.visit(id, end, leaving, Some(first), sink),
-                Some(second) => {
-                    let leaving = second.leaving;
-                    let both = iter::once(first).chain(second.acc.take());
-                    self.visit(id, end, leaving, both, sink);
-                }
-            }
-        }
-        waiting.clear();
-        self.waiting = waiting;
-    }
-
-    /// What one tick does to one key.
-    #[inline]
-    fn visit(
-        &mut self,
-        id: u32,
-        end: i64,
-        leaving: u32,
-        entering: impl IntoIterator<Item = A::Acc>,
-        sink: &mut impl FnMut(&K, Change<A::Out>),
-    ) {
-        let Some(key) = self.keys.get_mut(id) else { return };
-        key.mark = NONE;
-        let before = key.slices.len();
-        let told = turn(&self.agg, self.emit, &mut key.slices, |agg, slices| {
-            for _ in 0..leaving {
-                slices.pop(agg);
-            }
-            for acc in entering {
-                slices.push(agg, (), acc);
-            }
-        });
-        let after = key.slices.len();
-        self.stats.slices = self.stats.slices + after - before;
-        if let Some(value) = told {
-            self.stats.changes += 1;
-            sink(&key.key, Change { end, value });
-        }
-        if after == 0 {
-            self.forget(id);
-        }
-    }
-
     fn forget(&mut self, id: u32) {
         let Some(Key { key, .. }) = self.keys.remove(id) else { return };
         let hash = self.hasher.hash_one(&key);
-        if let Ok(entry) = self.index.find_entry(hash, |&other| other == id) {
-            entry.remove();
-        }
-        let live = self.index.len();
-        if live < self.index.capacity() / 8 {
-            let keys = &self.keys;
-            let hasher = &self.hasher;
-            self.index.shrink_to(2 * live, |&id| {
-                keys.get(id).map_or(0, |live| hasher.hash_one(&live.key))
-            });
-        }
+        self.index.remove(hash, id);
     }
 
     /// The time at which something is to be told next, if nothing is pushed before: the host needs
@@ -474,7 +338,7 @@ impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, 
             heap_bytes: slices
                 + self.keys.heap_bytes()
                 + self.departures.heap_bytes()
-                + self.index.allocation_size()
+                + self.index.heap_bytes()
                 + self.waiting.capacity() * size_of::<Waiting<A::Acc>>()
                 + self.due.capacity() * size_of::<u32>(),
             ..self.stats

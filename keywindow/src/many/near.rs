@@ -4,50 +4,43 @@ use core::hash::{BuildHasher, Hash};
 use core::hint::black_box;
 use core::mem::needs_drop;
 
-use super::{KeyWindows, NONE};
+use super::KeyWindows;
 use crate::Aggregate;
 use crate::kernel::Kernel;
 
 /// Keys that are brought near before the first of them is visited.
 pub(super) const AHEAD: usize = 64;
 
-/// Reads these, where that is a matter of a line of memory and no more.
-#[inline]
-fn read<T: Clone>(places: &[Option<&T>]) {
-    if !needs_drop::<T>() && size_of::<T>() <= 64 {
-        for &place in places.iter().flatten() {
-            black_box(place.clone());
-        }
-    }
-}
-
 impl<K: Hash + Eq, A: Aggregate, Q: Kernel<A>, S: BuildHasher> KeyWindows<K, A, Q, S> {
     /// Reads the keys of these numbers, up to `AHEAD` of them, and then the slices that `far` finds
-    /// there: in loops that do nothing else, so that a processor reads on while it waits.
+    /// there. In loops that do nothing else, and whose steps do not wait for one another: so a
+    /// processor reads on while it waits, as far as its list of what is under way allows.
     #[inline]
     pub(super) fn bring(
         &self,
-        ids: impl IntoIterator<Item = u32>,
+        ids: impl Iterator<Item = u32> + Clone,
         far: impl Fn(&Q) -> Option<&A::Acc>,
     ) {
-        let mut places = [None; AHEAD];
-        for (place, id) in places.iter_mut().zip(ids) {
-            *place = self.keys.place(id);
+        let places = ids.clone().filter_map(|id| self.keys.place(id));
+        black_box(places.map(|place| usize::from(place.is_some())).sum::<usize>());
+        // Only where that is a matter of a line of memory and no more.
+        if needs_drop::<A::Acc>() || size_of::<A::Acc>() > 64 {
+            return;
         }
-        for place in places.iter().flatten() {
-            black_box(place.is_some());
+        let mut slices = [None; AHEAD];
+        for (slice, id) in slices.iter_mut().zip(ids) {
+            *slice = self.keys.get(id).and_then(|key| far(&key.slices));
         }
-        let slices = places.map(|place| far(&place?.as_ref()?.slices));
-        read(&slices);
+        for &slice in slices.iter().flatten() {
+            black_box(slice.clone());
+        }
     }
 
-    /// Brings those near that the next slices leave.
+    /// Brings those near that the next slices leave, but for the first, which has been before.
+    #[inline(never)]
     pub(super) fn bring_leaving(&mut self) {
-        let mut soon = [NONE; AHEAD];
-        for (near, id) in soon.iter_mut().zip(self.departures.soon()) {
-            *near = id;
-        }
+        let soon = self.departures.soon().take(AHEAD);
+        self.near = soon.clone().count();
         self.bring(soon, Q::next_popped);
-        self.near = AHEAD;
     }
 }
