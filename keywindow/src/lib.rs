@@ -13,6 +13,7 @@ pub mod aggregates;
 mod change;
 mod clock;
 mod error;
+pub mod event;
 pub mod kernel;
 mod lattice;
 #[cfg(feature = "keys")]
@@ -25,6 +26,7 @@ mod window;
 pub use aggregate::{Aggregate, Invertible, Selective};
 pub use change::{Change, Emit, Outcome};
 pub use error::Error;
+pub use event::{EventWindow, Late, Said, Update};
 pub use lattice::{Tick, WindowSpec};
 #[cfg(feature = "keys")]
 pub use many::{Batch, KeyWindows, Stats};

@@ -28,6 +28,8 @@ impl<In: ?Sized> Aggregate for Count<In> {
     type Acc = u64;
     type Out = u64;
 
+    const COMMUTATIVE: bool = true;
+
     fn create(&self) -> u64 {
         0
     }

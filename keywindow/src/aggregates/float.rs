@@ -54,6 +54,8 @@ impl Aggregate for FloatSum {
     type Acc = Compensated;
     type Out = f64;
 
+    const COMMUTATIVE: bool = true;
+
     fn create(&self) -> Compensated {
         Compensated::default()
     }

@@ -15,6 +15,8 @@ impl Aggregate for Mean {
     type Acc = (u64, Compensated);
     type Out = f64;
 
+    const COMMUTATIVE: bool = true;
+
     fn create(&self) -> Self::Acc {
         (0, Compensated::default())
     }
@@ -92,6 +94,8 @@ impl Aggregate for MomentsOf {
     type In = f64;
     type Acc = Moments;
     type Out = Moments;
+
+    const COMMUTATIVE: bool = true;
 
     fn create(&self) -> Moments {
         Moments::default()

@@ -34,7 +34,7 @@ mod finger;
 mod masked;
 mod monotone;
 mod recalculate;
-mod ring;
+pub(crate) mod ring;
 mod subtract;
 mod two_stacks;
 

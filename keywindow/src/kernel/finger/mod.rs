@@ -63,6 +63,27 @@ pub struct Finger<Acc, T = Tick> {
 }
 
 impl<Acc: Clone, T: Copy + Ord> Finger<Acc, T> {
+    /// How many elements there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.len
+    }
+
+    /// Bytes on the heap, without those that the partial results may have there.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let slots: usize = self.nodes.iter().map(Node::heap_bytes).sum();
+        self.nodes.capacity() * size_of::<Node<Acc, T>>()
+            + self.free.capacity() * size_of::<u32>()
+            + slots
+    }
+
+    /// The time of the oldest element.
+    #[must_use]
+    pub fn oldest_time(&self) -> Option<T> {
+        self.node(self.left).slots.first().map(|&(time, _)| time)
+    }
+
     /// The time of the newest element.
     #[must_use]
     pub fn newest_time(&self) -> Option<T> {
@@ -170,7 +191,7 @@ impl<A: Aggregate, T: Copy + Default + Ord> Kernel<A, T> for Finger<A::Acc, T> {
     }
 
     fn oldest(&self) -> Option<T> {
-        self.node(self.left).slots.first().map(|&(time, _)| time)
+        self.oldest_time()
     }
 
     fn query(&self, agg: &A) -> A::Acc {
@@ -186,13 +207,10 @@ impl<A: Aggregate, T: Copy + Default + Ord> Kernel<A, T> for Finger<A::Acc, T> {
     }
 
     fn len(&self) -> usize {
-        self.len
+        self.count()
     }
 
     fn heap_bytes(&self) -> usize {
-        let slots: usize = self.nodes.iter().map(Node::heap_bytes).sum();
-        self.nodes.capacity() * size_of::<Node<A::Acc, T>>()
-            + self.free.capacity() * size_of::<u32>()
-            + slots
+        self.bytes()
     }
 }
