@@ -20,15 +20,21 @@ mod lattice;
 mod many;
 pub mod oracle;
 pub mod paper;
+#[cfg(feature = "snapshot")]
+pub mod snapshot;
 mod tick;
 mod window;
 
 pub use aggregate::{Aggregate, Invertible, Selective};
 pub use change::{Change, Emit, Outcome};
 pub use error::Error;
-pub use event::{EventWindow, Late, Said, Update};
+#[cfg(feature = "keys")]
+pub use event::{EventBatch, EventStats, EventWindows};
+pub use event::{EventWindow, Late, MultiWindow, Said, Update};
 pub use lattice::{Tick, WindowSpec};
 #[cfg(feature = "keys")]
 pub use many::{Batch, KeyWindows, Stats};
 pub use oracle::{Fault, expand, verify};
+#[cfg(feature = "snapshot")]
+pub use snapshot::{Codec, Input, RestoreError};
 pub use window::KeyWindow;

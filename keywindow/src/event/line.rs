@@ -135,10 +135,12 @@ impl<Acc: Clone> Line<Acc> {
     }
 
     /// How many elements have left, and how many are merged from behind.
+    #[cfg(feature = "snapshot")]
     pub(crate) fn cuts(&self) -> (usize, usize) {
         (self.start, self.front.len())
     }
 
+    #[cfg(feature = "keys")]
     pub(crate) fn heap_bytes(&self) -> usize {
         ring::heap_bytes(&self.elements) + self.front.capacity() * size_of::<Acc>()
     }

@@ -9,15 +9,30 @@
 //! as the time of each record, it is processing time.
 
 mod correct;
+#[cfg(feature = "keys")]
+mod keys;
 mod lateness;
 mod line;
 mod pending;
 mod rules;
+mod several;
 mod slices;
 mod state;
 mod update;
 mod window;
 
+#[cfg(feature = "keys")]
+pub use keys::{EventBatch, EventStats, EventWindows};
 pub use lateness::Late;
+pub use several::MultiWindow;
 pub use update::{Said, Update};
 pub use window::EventWindow;
+
+#[cfg(feature = "snapshot")]
+pub(crate) use {
+    line::Line,
+    pending::Pending,
+    rules::Rules,
+    slices::{Slices, Tree},
+    state::{Rare, State},
+};

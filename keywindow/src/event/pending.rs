@@ -20,6 +20,15 @@ impl<Acc> Pending<Acc> {
         Self::Few(VecDeque::new())
     }
 
+    /// Slices in the order of their time, none twice.
+    #[cfg(feature = "snapshot")]
+    pub(crate) fn of(slices: VecDeque<(i64, Acc)>) -> Self {
+        match slices.len() > MANY {
+            true => Self::Many(slices.into_iter().collect()),
+            false => Self::Few(slices),
+        }
+    }
+
     /// Adds a record to the slice of this time.
     #[inline]
     pub(crate) fn add<A: Aggregate<Acc = Acc>>(&mut self, agg: &A, time: i64, record: &A::In) {
@@ -77,12 +86,13 @@ impl<Acc> Pending<Acc> {
         }
     }
 
-    /// Gives back what an empty list has.
-    pub(crate) fn give_back(&mut self) {
-        if let Self::Few(list) = self
-            && list.is_empty()
-        {
-            list.shrink_to_fit();
-        }
+    /// Bytes on the heap, those of a map about.
+    #[cfg(feature = "keys")]
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let entries = match self {
+            Self::Few(list) => list.capacity(),
+            Self::Many(map) => map.len() * 3 / 2,
+        };
+        entries * size_of::<(i64, Acc)>()
     }
 }

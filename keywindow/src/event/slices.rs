@@ -138,6 +138,7 @@ impl<Acc: Clone> Slices<Acc> {
         }
     }
 
+    #[cfg(feature = "keys")]
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Self::Line(line) => line.heap_bytes(),

@@ -65,6 +65,7 @@ impl<Acc: Clone> State<Acc> {
     }
 
     /// Whether nothing is left of the key, so that a new one is as good.
+    #[cfg(feature = "keys")]
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.pending.len() == 0
@@ -83,8 +84,34 @@ impl<Acc: Clone> State<Acc> {
     /// The next tick that is due, from this one on, or [`NEVER`].
     #[inline]
     pub(crate) fn next(&self, rules: &Rules, from: Tick) -> Tick {
-        let beat = if self.live { rules.next_beat(from).unwrap_or(NEVER) } else { NEVER };
-        self.enter.min(self.leave).min(self.touched).min(beat)
+        self.enter.min(self.leave).min(self.touched).min(self.beat(rules, from))
+    }
+
+    /// The next heartbeat from this tick on, or [`NEVER`].
+    #[inline]
+    pub(crate) fn beat(&self, rules: &Rules, from: Tick) -> Tick {
+        if self.live { rules.next_beat(from).unwrap_or(NEVER) } else { NEVER }
+    }
+
+    /// The tick by which no window can be corrected any longer, or [`NEVER`].
+    #[cfg(feature = "keys")]
+    pub(crate) fn forget_tick(&self, rules: &Rules) -> Tick {
+        let last = self.points().and_then(|points| points.last_key_value());
+        let end = last.and_then(|(&tick, _)| {
+            rules.spec.end(tick).checked_add(rules.late.allowed())?.checked_sub(1)
+        });
+        end.map(|end| rules.spec.passed(end))
+            .filter(|&tick| tick <= rules.spec.last_tick())
+            .unwrap_or(NEVER)
+    }
+
+    /// Bytes on the heap, without those that partial results may have there; those of maps about.
+    #[cfg(feature = "keys")]
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let rare = self.rare.as_ref().map_or(0, |rare| {
+            size_of::<Rare<Acc>>() + rare.points.len() * 3 * size_of::<Tick>() / 2
+        });
+        self.pending.heap_bytes() + self.slices.heap_bytes() + rare
     }
 
     /// Adds a record that counts in the windows of this span. What corrects windows that have been told
@@ -187,12 +214,12 @@ impl<Acc: Clone> State<Acc> {
         told.then(|| Update::on_time(end, after.map(|acc| agg.get(&acc))))
     }
 
-    /// Forgets what only windows need that are final by now.
+    /// Forgets what only windows need that are final by now, as far as this tick, which has been reached.
     #[inline]
-    pub(crate) fn purge<A: Aggregate<Acc = Acc>>(&mut self, agg: &A, rules: &Rules) {
+    pub(crate) fn purge<A: Aggregate<Acc = Acc>>(&mut self, agg: &A, rules: &Rules, tick: Tick) {
         let last = rules.horizon.last;
         if rules.late.allowed() > 0 && last > 0 {
-            self.slices.forget_before(agg, rules.spec.start(last - 1));
+            self.slices.forget_before(agg, rules.spec.start(tick.min(last - 1)));
         }
         if let Some(rare) = &mut self.rare {
             if rare.points.first_key_value().is_some_and(|first| *first.0 < last) {

@@ -44,11 +44,11 @@ use crate::{Aggregate, Emit, Error, Outcome, WindowSpec};
 /// ```
 #[derive(Clone, Debug)]
 pub struct EventWindow<A: Aggregate> {
-    pub(super) agg: A,
-    pub(super) rules: Rules,
-    pub(super) state: State<A::Acc>,
+    pub(crate) agg: A,
+    pub(crate) rules: Rules,
+    pub(crate) state: State<A::Acc>,
     /// The number of the last record that corrected something.
-    pub(super) revision: u64,
+    pub(crate) revision: u64,
 }
 
 impl<A: Aggregate> EventWindow<A> {
@@ -142,7 +142,10 @@ impl<A: Aggregate> EventWindow<A> {
             }
             from = tick + 1;
         }
-        self.state.purge(&self.agg, &self.rules);
+        // The first end is reached once the horizon is past it.
+        if let Some(reached) = self.rules.horizon.told.checked_sub(1) {
+            self.state.purge(&self.agg, &self.rules, reached);
+        }
     }
 
     /// The watermark at which something is to be told next, if nothing is pushed before.

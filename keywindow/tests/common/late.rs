@@ -1,5 +1,7 @@
 //! Lateness by its definition: every native window with its own records, and whether it is final.
 
+#![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used)]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 

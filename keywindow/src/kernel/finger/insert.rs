@@ -101,10 +101,13 @@ impl<Acc: Clone, T: Copy + Ord> Finger<Acc, T> {
     fn append<A: Aggregate<Acc = Acc>>(&mut self, agg: &A, time: T, acc: &Acc) -> bool {
         let id = self.right;
         let node = self.node_mut(id);
-        if node.slots.len() >= MAX || node.slots.last().is_none_or(|last| last.0 > time) {
+        if node.slots.len() >= MAX || node.slots.last().is_some_and(|last| last.0 > time) {
             return false;
         }
-        node.agg = agg.merge(&node.agg, acc);
+        node.agg = match node.slots.is_empty() {
+            true => acc.clone(),
+            false => agg.merge(&node.agg, acc),
+        };
         node.slots.push((time, acc.clone()));
         self.len += 1;
         true

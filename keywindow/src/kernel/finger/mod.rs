@@ -1,5 +1,7 @@
 //! A finger B-tree.
 
+#[cfg(feature = "snapshot")]
+mod bytes;
 mod evict;
 mod insert;
 mod node;
