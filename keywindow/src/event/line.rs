@@ -65,21 +65,6 @@ impl<Acc: Clone> Line<Acc> {
         ring::push(&mut self.elements, (time, acc));
     }
 
-    /// Adds a record that is not before the newest element, if that costs no more than this.
-    pub(crate) fn add<A: Aggregate<Acc = Acc>>(&mut self, agg: &A, time: i64, record: &A::In) {
-        match (self.elements.back_mut(), &mut self.back) {
-            (Some((newest, acc)), Some(back)) if *newest == time => {
-                agg.add(acc, record);
-                agg.add(back, record);
-            }
-            _ => {
-                let mut acc = agg.create();
-                agg.add(&mut acc, record);
-                self.push(agg, time, acc);
-            }
-        }
-    }
-
     /// The oldest element in the window.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<i64> {

@@ -3,6 +3,8 @@
 use core::num::NonZeroU64;
 
 use super::lateness::{Horizon, Late, Span};
+#[cfg(feature = "keys")]
+use crate::lattice::NEVER;
 use crate::{Emit, Error, Outcome, Tick, WindowSpec};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,5 +75,13 @@ impl Rules {
     /// The first tick from this one on at which there is a beat.
     pub(crate) fn next_beat(&self, tick: Tick) -> Option<Tick> {
         tick.checked_next_multiple_of(self.beat?.get()).filter(|&beat| beat < Tick::MAX)
+    }
+
+    /// The tick by which the window of this one is final, or [`NEVER`].
+    #[cfg(feature = "keys")]
+    pub(crate) fn final_by(&self, tick: Tick) -> Tick {
+        let end = self.spec.end(tick).checked_add(self.late.allowed());
+        let by = end.and_then(|end| end.checked_sub(1)).map(|before| self.spec.passed(before));
+        by.filter(|&by| by <= self.spec.last_tick()).unwrap_or(NEVER)
     }
 }

@@ -42,8 +42,10 @@ impl<Acc: Clone> Slices<Acc> {
     /// A record comes when its window has been told. It goes to its place.
     pub(crate) fn add_late<A: Aggregate<Acc = Acc>>(&mut self, agg: &A, time: i64, record: &A::In) {
         match self {
-            Self::Line(line) if line.newest().is_none_or(|newest| newest <= time) => {
-                line.add(agg, time, record);
+            Self::Line(line) if line.newest().is_none_or(|newest| newest < time) => {
+                let mut acc = agg.create();
+                agg.add(&mut acc, record);
+                line.push(agg, time, acc);
             }
             _ => {
                 let tree = self.tree(agg);

@@ -64,17 +64,17 @@ impl<Acc: Clone> State<Acc> {
         }
     }
 
-    /// Whether nothing is left of the key, so that a new one is as good.
+    /// Whether nothing is left to be told of the key but corrections.
     #[cfg(feature = "keys")]
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.pending.len() == 0
-            && self.slices.len() == 0
-            && self.points().is_none_or(BTreeMap::is_empty)
+    pub(crate) fn is_idle(&self) -> bool {
+        self.enter == NEVER && self.touched == NEVER && !self.live
     }
 
-    pub(crate) fn points(&self) -> Option<&BTreeMap<Tick, bool>> {
-        self.rare.as_ref().map(|rare| &rare.points)
+    /// The last tick that may be corrected at which records entered or left.
+    #[cfg(feature = "keys")]
+    pub(crate) fn last_point(&self) -> Option<Tick> {
+        self.rare.as_ref()?.points.last_key_value().map(|point| *point.0)
     }
 
     pub(crate) fn rare(&mut self) -> &mut Rare<Acc> {
@@ -91,18 +91,6 @@ impl<Acc: Clone> State<Acc> {
     #[inline]
     pub(crate) fn beat(&self, rules: &Rules, from: Tick) -> Tick {
         if self.live { rules.next_beat(from).unwrap_or(NEVER) } else { NEVER }
-    }
-
-    /// The tick by which no window can be corrected any longer, or [`NEVER`].
-    #[cfg(feature = "keys")]
-    pub(crate) fn forget_tick(&self, rules: &Rules) -> Tick {
-        let last = self.points().and_then(|points| points.last_key_value());
-        let end = last.and_then(|(&tick, _)| {
-            rules.spec.end(tick).checked_add(rules.late.allowed())?.checked_sub(1)
-        });
-        end.map(|end| rules.spec.passed(end))
-            .filter(|&tick| tick <= rules.spec.last_tick())
-            .unwrap_or(NEVER)
     }
 
     /// Bytes on the heap, without those that partial results may have there; those of maps about.

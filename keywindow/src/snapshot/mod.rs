@@ -30,7 +30,8 @@
 //!
 //! Numbers are little-endian. `kwev`, the version as `u16`, 1 for one key and 2 for many, the label,
 //! size, slide, phase, emission, heartbeat, lateness and reach; the watermark and the number of the last
-//! correction; the state of the key, or the number of keys and of each the key and its state; CRC-32 of
+//! correction; the state of the key, or the number of keys and of each the key, the number of
+//! the end by which it is forgotten, and its state; CRC-32 of
 //! all before.
 
 mod codec;
@@ -92,6 +93,7 @@ where
         (keys.len() as u64).encode(&mut out);
         for keyed in keys {
             keyed.key.encode(&mut out);
+            keyed.forgetting.encode(&mut out);
             state::write(&keyed.state, &mut out);
         }
         seal(out)
@@ -109,8 +111,8 @@ where
         let revision = parts::read_head(MANY_KEYS, label, &mut self.rules, &mut input)?;
         let mut keys = Vec::new();
         for _ in 0..input.count()? {
-            let key = K::decode(&mut input)?;
-            keys.push((key, state::read(&self.agg, &self.rules, &mut input)?));
+            let (key, by) = Codec::decode(&mut input)?;
+            keys.push((key, by, state::read(&self.agg, &self.rules, &mut input)?));
         }
         input.finish()?;
         let corrupt = input.corrupt();

@@ -69,10 +69,7 @@ fn read_list<Acc: Codec>(
     let mut list = VecDeque::<Slice<Acc>>::new();
     for _ in 0..input.count()? {
         let slice = <Slice<Acc>>::decode(input)?;
-        let after = list.back().is_none_or(|last| match pending {
-            true => last.0 < slice.0,
-            false => last.0 <= slice.0,
-        });
+        let after = list.back().is_none_or(|last| last.0 < slice.0);
         if !after || !fits(rules, pending, slice.0) {
             return Err(input.corrupt());
         }

@@ -3,6 +3,8 @@
 //! The first byte says which windows; with its high bit set the checksum is made right first, so that what
 //! is behind it is read.
 
+#![allow(missing_docs, unreachable_pub)]
+
 use keywindow::aggregates::{Count, FloatSum, Last, Max};
 use keywindow::{Emit, EventWindow, EventWindows, Late, RestoreError, WindowSpec};
 

@@ -78,7 +78,7 @@ pub(crate) struct Keyed<K, Acc> {
     /// heartbeat is due, and when it can be forgotten.
     entering: Tick,
     leaving: Tick,
-    forgetting: Tick,
+    pub(crate) forgetting: Tick,
 }
 
 /// What [`EventWindows`] hold now, and what they have done since they were made or restored.
@@ -214,7 +214,20 @@ impl<K: Hash + Eq, A: Aggregate, S: BuildHasher> EventWindows<K, A, S> {
             _ => counts.partial += 1,
         }
         self.schedule(id, self.rules.horizon.told);
+        if corrects {
+            self.schedule_idle(id);
+        }
         Ok(outcome)
+    }
+
+    /// After a correction: a key of which nothing else is left is to be forgotten when that is final.
+    fn schedule_idle(&mut self, id: u32) {
+        let Some(keyed) = self.keys.get(id).filter(|keyed| keyed.state.is_idle()) else { return };
+        let last = keyed.state.last_point();
+        let by = last.map_or(NEVER, |last| self.rules.final_by(last));
+        if by != keyed.forgetting {
+            self.schedule_end(id, by);
+        }
     }
 
     #[inline]
@@ -255,11 +268,14 @@ impl<K: Hash + Eq, A: Aggregate, S: BuildHasher> EventWindows<K, A, S> {
             keyed.leaving = leaving;
             self.schedule.leaving.push(leaving, id);
         }
-        if leaving == NEVER && entering == NEVER {
-            let forgetting = state.forget_tick(&self.rules);
-            if forgetting != keyed.forgetting && forgetting != NEVER {
-                keyed.forgetting = forgetting;
-                self.schedule.forgetting.push(forgetting, id);
+    }
+
+    /// The key is to be forgotten by this tick.
+    fn schedule_end(&mut self, id: u32, by: Tick) {
+        if let Some(keyed) = self.keys.get_mut(id) {
+            keyed.forgetting = by;
+            if by != NEVER {
+                self.schedule.forgetting.push(by, id);
             }
         }
     }
@@ -297,23 +313,29 @@ impl<K: Hash + Eq, A: Aggregate, S: BuildHasher> EventWindows<K, A, S> {
         for &id in &due {
             let Self { agg, rules, keys, counts, .. } = self;
             let Some(keyed) = keys.get_mut(id) else { continue };
-            if keyed.state.next(rules, tick) == tick
-                && let Some(update) = keyed.state.turn(agg, rules, tick)
-            {
+            let turns = keyed.state.next(rules, tick) == tick;
+            if turns && let Some(update) = keyed.state.turn(agg, rules, tick) {
                 counts.updates += 1;
                 sink(&keyed.key, update);
             }
             keyed.state.purge(agg, rules, tick);
-            if keyed.state.is_empty() {
-                self.forget(id);
-                continue;
-            }
-            for scheduled in [&mut keyed.entering, &mut keyed.leaving, &mut keyed.forgetting] {
+            for scheduled in [&mut keyed.entering, &mut keyed.leaving] {
                 if *scheduled <= tick {
                     *scheduled = NEVER;
                 }
             }
-            self.schedule(id, tick + 1);
+            if !keyed.state.is_idle() {
+                self.schedule(id, tick + 1);
+                continue;
+            }
+            // Exactly when that is final, however far the watermark is ahead by now: whether what comes
+            // next finds the key must not depend on how often the watermark was told.
+            let by = if turns { rules.final_by(tick) } else { keyed.forgetting };
+            if by <= tick {
+                self.forget(id);
+            } else if turns {
+                self.schedule_end(id, by);
+            }
         }
         due.clear();
         self.due = due;
@@ -415,17 +437,18 @@ impl<K: Hash + Eq, A: Aggregate, S: BuildHasher> EventWindows<K, A, S> {
     /// The same rules with restored keys, in the order in which they came; `None` where two are the
     /// same.
     #[cfg(feature = "snapshot")]
-    pub(crate) fn restart(self, revision: u64, all: Vec<(K, State<A::Acc>)>) -> Option<Self> {
+    pub(crate) fn restart(self, revision: u64, all: Vec<(K, Tick, State<A::Acc>)>) -> Option<Self> {
         let Self { agg, rules, hasher, .. } = self;
         let mut restored = Self::with_hasher(agg, rules.spec, hasher);
         (restored.rules, restored.revision) = (rules, revision);
-        for (key, state) in all {
+        for (key, by, state) in all {
             let hash = restored.hasher.hash_one(&key);
             if restored.find(hash, &key).is_some() {
                 return None;
             }
             let id = restored.create(hash, key, state).ok()?;
             restored.schedule(id, rules.horizon.told);
+            restored.schedule_end(id, by);
         }
         Some(restored)
     }
