@@ -97,16 +97,17 @@ fn t3_records_as_they_came() {
         assert_eq!(list(&tell(&mut window, records, 100)), right);
         // Told at once and corrected with each that comes late, a reader has the same in the end.
         let late = Late::Correct { allowed: 50 };
-        let mut window = EventWindow::new(List, WindowSpec::closed(10).unwrap()).late(late).unwrap();
+        let mut window =
+            EventWindow::new(List, WindowSpec::closed(10).unwrap()).late(late).unwrap();
         let mut read = BTreeMap::new();
         for (time, record) in records {
             let _ = window.push(*time, record, |update| update.apply(&mut read)).unwrap();
             window.advance_to(*time, |update| update.apply(&mut read));
         }
         window.advance_to(100, |update| update.apply(&mut read));
-        let read = read.into_iter().map(|(end, value)| {
-            Update::new(end, value.map_or(Said::Empty, Said::Value), 0)
-        });
+        let read = read
+            .into_iter()
+            .map(|(end, value)| Update::new(end, value.map_or(Said::Empty, Said::Value), 0));
         assert_eq!(list(&read.collect::<Vec<_>>()), right);
     }
 }
@@ -122,7 +123,8 @@ fn scotty_out_of_order() {
     told.extend(tell(&mut window, &[], 55));
     assert_eq!(sums(&told), "5:1 15:- 25:2 30:3 35:2 40:1 45:- 50:1");
     let changes = told.into_iter().filter_map(Update::change);
-    let native: Vec<_> = expand(&slides, changes, 55).map(|(end, sum)| (end, sum.unwrap())).collect();
+    let native: Vec<_> =
+        expand(&slides, changes, 55).map(|(end, sum)| (end, sum.unwrap())).collect();
     let right = [(5, 1), (10, 1), (25, 2), (30, 3), (35, 2), (40, 1), (50, 1), (55, 1)];
     assert_eq!(native, right);
 

@@ -19,7 +19,7 @@ pub(crate) enum Slices<Acc> {
 pub(crate) struct Tree<Acc> {
     pub(crate) tree: Finger<Acc, i64>,
     /// So many slices are to enter until all goes back into a line, if none comes late before.
-    pub(crate) calm: usize,
+    pub(crate) calm: u64,
 }
 
 impl<Acc: Clone> Slices<Acc> {
@@ -64,7 +64,7 @@ impl<Acc: Clone> Slices<Acc> {
         }
         match self {
             Self::Tree(tree) => {
-                tree.calm = tree.tree.count() + 1;
+                tree.calm = tree.tree.count() as u64 + 1;
                 tree
             }
             Self::Line(_) => unreachable!("it has just been made a tree"),

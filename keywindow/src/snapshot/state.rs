@@ -41,7 +41,7 @@ pub(super) fn write<Acc: Codec + Clone>(state: &State<Acc>, out: &mut Vec<u8>) {
             write_list(elements.len(), elements.iter().map(|slot| (slot.0, &slot.1)), out);
         }
         Slices::Tree(tree) => {
-            (TREE, tree.calm as u64).encode(out);
+            (TREE, tree.calm).encode(out);
             tree.tree.encode(out);
         }
     }
@@ -108,12 +108,10 @@ pub(super) fn read<A: Aggregate<Acc: Codec>>(
         TREE => {
             let calm = u64::decode(input)?;
             let tree = Finger::decode(agg, input)?;
-            if calm > 2 * tree.count() as u64 + 1
-                || !tree.iter().all(|slot| fits(rules, false, slot.0))
-            {
+            if !tree.iter().all(|slot| fits(rules, false, slot.0)) {
                 return Err(input.corrupt());
             }
-            state.slices = Slices::Tree(Box::new(Tree { tree, calm: calm as usize }));
+            state.slices = Slices::Tree(Box::new(Tree { tree, calm }));
         }
         _ => return Err(input.corrupt()),
     }
