@@ -169,7 +169,8 @@ fn scotty_two_windows() {
     windows.advance_to(55, |at, update| told[at].push(update));
     assert_eq!(sums(&told[0]), "5:1 15:- 20:2 30:3 40:4 50:5");
     assert_eq!(sums(&told[1]), "20:3 40:7");
-    assert_eq!(windows.slices(), 1);
+    // Those at 29 and 39 are in the last window of 20 that has ended.
+    assert_eq!(windows.slices(), 3);
 }
 
 /// With one record a cell the count is the same for ever, and changes of value say nothing. A heartbeat does.
