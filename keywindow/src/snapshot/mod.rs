@@ -111,7 +111,10 @@ where
         let revision = parts::read_head(MANY_KEYS, label, &mut self.rules, &mut input)?;
         let mut keys = Vec::new();
         for _ in 0..input.count()? {
-            let (key, by) = Codec::decode(&mut input)?;
+            let (key, by): (K, u64) = Codec::decode(&mut input)?;
+            if by < self.rules.horizon.told {
+                return Err(input.corrupt());
+            }
             keys.push((key, by, state::read(&self.agg, &self.rules, &mut input)?));
         }
         input.finish()?;

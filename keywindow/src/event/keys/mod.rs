@@ -318,8 +318,12 @@ impl<K: Hash + Eq, A: Aggregate, S: BuildHasher> EventWindows<K, A, S> {
                 counts.updates += 1;
                 sink(&keyed.key, update);
             }
-            keyed.state.purge(agg, rules, tick);
-            for scheduled in [&mut keyed.entering, &mut keyed.leaving] {
+            let forgetting = keyed.forgetting;
+            // A stale entry must do nothing: a snapshot has none.
+            if turns || forgetting == tick {
+                keyed.state.purge(agg, rules, tick);
+            }
+            for scheduled in [&mut keyed.entering, &mut keyed.leaving, &mut keyed.forgetting] {
                 if *scheduled <= tick {
                     *scheduled = NEVER;
                 }
@@ -330,7 +334,7 @@ impl<K: Hash + Eq, A: Aggregate, S: BuildHasher> EventWindows<K, A, S> {
             }
             // Exactly when that is final, however far the watermark is ahead by now: whether what comes
             // next finds the key must not depend on how often the watermark was told.
-            let by = if turns { rules.final_by(tick) } else { keyed.forgetting };
+            let by = if turns { rules.final_by(tick) } else { forgetting };
             if by <= tick {
                 self.forget(id);
             } else if turns {
