@@ -4,7 +4,7 @@
 //! Two streams that differ by a shift in time, phase included, are one: the earliest record is in cell 0.
 //! Two watermarks between the same ends are one: they are the ends themselves, and none.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::cast_sign_loss, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! The finger B-tree anywhere but at its ends; `kernels.rs` has it first in, first out.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::cast_sign_loss, clippy::unwrap_used)]
 
 mod common;
 

@@ -1,7 +1,7 @@
 //! Snapshots: exact wherever they are taken, and whatever the bytes no panic.
 
 #![cfg(all(feature = "keys", feature = "snapshot"))]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::cast_sign_loss, clippy::unwrap_used)]
 
 mod common;
 #[path = "common/late.rs"]

@@ -12,8 +12,8 @@ use crate::{Aggregate, Emit, Error, Outcome, Tick, WindowSpec};
 /// Windows of several sizes, slides and phases over the same records of one key.
 ///
 /// A slice is stored once, in one finger B-tree, and each of the windows reads its range of it:
-/// O(log n) for each change of each window, n slices in the longest. With s windows of the last minute, hour and day that is
-/// a day's worth of slices and not s of them. Records may come in any order; each window counts them as
+/// O(log n) for each change of each window, n slices in the longest. For the last minute, hour and day that
+/// is a day's worth of slices and no more. Records may come in any order; each window counts them as
 /// [`EventWindow`](crate::EventWindow) would, without corrections.
 ///
 /// ```
@@ -58,7 +58,7 @@ struct One<Acc> {
 
 impl<Acc> One<Acc> {
     /// The next tick from this one on at which a slice enters or leaves, or [`NEVER`].
-    fn after<A: Aggregate<Acc = Acc>>(&self, slices: &Finger<Acc, i64>, from: Tick) -> Tick
+    fn after(&self, slices: &Finger<Acc, i64>, from: Tick) -> Tick
     where
         Acc: Clone,
     {
@@ -109,7 +109,7 @@ impl<A: Aggregate> MultiWindow<A> {
         self
     }
 
-    /// Refuses late records instead, for each window apart, as [`Late::Drop`] does. To be chosen before the
+    /// Drops records that are late for one of the windows, as [`Late::Drop`] does. To be chosen before the
     /// first record.
     #[must_use]
     pub fn drop_late(mut self) -> Self {
@@ -119,9 +119,8 @@ impl<A: Aggregate> MultiWindow<A> {
 
     /// Adds a record of any time, and returns what becomes of it in each window.
     ///
-    /// A window that drops what others count has it none the less where it is not final, since the slices
-    /// are one store: with [`drop_late`](Self::drop_late) a record is dropped if one of the windows
-    /// drops it, and all outcomes are [`Outcome::Late`] or [`Outcome::Gap`] then.
+    /// The slices are one store: with [`drop_late`](Self::drop_late) a record is dropped as a whole if one
+    /// of the windows drops it, and all outcomes are [`Outcome::Late`] or [`Outcome::Gap`] then.
     ///
     /// # Errors
     ///
@@ -201,7 +200,7 @@ impl<A: Aggregate> MultiWindow<A> {
             Emit::ContentChange => true,
             Emit::ValueChange => !super::state::same(agg, one.before.as_ref(), after.as_ref()),
         };
-        one.next = one.after::<A>(slices, tick + 1);
+        one.next = one.after(slices, tick + 1);
         if one.rules.emit == Emit::ValueChange {
             one.before.clone_from(&after);
         }

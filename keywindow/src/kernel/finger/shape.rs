@@ -1,5 +1,7 @@
 //! The tree is a B-tree, and each node stands for what it should.
 
+#![allow(clippy::cast_sign_loss, reason = "small numbers that are not negative")]
+
 use alloc::vec;
 use alloc::vec::Vec;
 
