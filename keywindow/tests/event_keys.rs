@@ -194,7 +194,7 @@ fn b33_a_row_from_the_future_is_refused() {
                 newest = newest.max(time);
             }
             Err(error) => {
-                assert_eq!(error, Error::TooFarAhead { time: DAY, limit: 60_000 + newest })
+                assert_eq!(error, Error::TooFarAhead { time: DAY, limit: 60_000 + newest });
             }
         }
         windows.advance_to(newest, |key, update| told.push((*key, update.end)));

@@ -29,11 +29,11 @@ use crate::{Aggregate, Emit, Error, Outcome, Tick, WindowSpec};
 /// windows.advance_to(42, |window, update| said.push((window, update.end, update.said)));
 /// assert_eq!(said, [
 ///     (0, 6, Said::Value(1)),
-///     (0, 15, Said::Empty),
+///     (0, 16, Said::Empty),
 ///     (1, 20, Said::Value(1)),
 ///     (0, 31, Said::Value(1)),
-///     (0, 40, Said::Empty),
 ///     (1, 40, Said::Value(2)),
+///     (0, 41, Said::Empty),
 /// ]);
 /// # Ok::<(), keywindow::Error>(())
 /// ```
