@@ -44,6 +44,11 @@ pub trait Aggregate {
     /// A result.
     type Out;
 
+    /// Whether the order of records within one slice, which enter and leave the window together, makes no
+    /// difference that matters. Event time then keeps one partial result a slice, into which records are
+    /// added as they arrive; otherwise one for each different time, so that their order is that of time.
+    const COMMUTATIVE: bool = false;
+
     /// The partial result of no record.
     fn create(&self) -> Self::Acc;
 

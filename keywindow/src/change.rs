@@ -40,6 +40,14 @@ pub enum Emit {
 pub enum Outcome {
     /// It counts in every window that holds it.
     Accepted,
+    /// It counts in the windows that hold it and are not final yet; so many of them were.
+    Partial {
+        /// Windows that hold the record and do not count it.
+        missed: u64,
+    },
+    /// It counts in no window: all that hold it are final, or one of them is under
+    /// [`Late::Drop`](crate::Late::Drop).
+    Late,
     /// No window holds it: it fell between two windows, which is possible where the slide is
     /// greater than the size.
     Gap,

@@ -39,6 +39,23 @@ pub enum Error {
         /// The time of the record.
         time: i64,
     },
+    /// Corrections can be allowed for 0 units of time or more.
+    BadAllowance {
+        /// The time that was asked for.
+        allowed: i64,
+    },
+    /// A record can be 0 units of time or more ahead of the watermark.
+    BadReach {
+        /// The distance that was asked for.
+        ahead: i64,
+    },
+    /// The record is further ahead of the watermark than was allowed.
+    TooFarAhead {
+        /// The time of the record.
+        time: i64,
+        /// The greatest time that would have been accepted.
+        limit: i64,
+    },
     /// There are 2³¹ − 2 live keys already.
     TooManyKeys,
 }
@@ -59,6 +76,15 @@ impl fmt::Display for Error {
             }
             Self::NeverEnters { time } => {
                 write!(f, "every window with the record at {time} ends after the last time")
+            }
+            Self::BadAllowance { allowed } => {
+                write!(f, "corrections for a time of {allowed}: choose 0 or more")
+            }
+            Self::BadReach { ahead } => {
+                write!(f, "records up to {ahead} ahead: choose 0 or more")
+            }
+            Self::TooFarAhead { time, limit } => {
+                write!(f, "a record at {time} is too far ahead: {limit} is the greatest time now")
             }
             Self::TooManyKeys => f.write_str("there are 2147483646 live keys: use several maps"),
         }

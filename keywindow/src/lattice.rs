@@ -182,4 +182,38 @@ impl WindowSpec {
         let time = self.first.wrapping_add(tick.wrapping_mul(self.slide));
         (time ^ (1 << 63)).cast_signed()
     }
+
+    /// The start of the window with this tick, or `i64::MIN` if it is before.
+    #[inline]
+    pub(crate) const fn start(&self, tick: Tick) -> i64 {
+        let end = from_min(self.end(tick));
+        (end.saturating_sub(self.size) ^ (1 << 63)).cast_signed()
+    }
+
+    /// The first time with the same windows as this one: records from there to here are one slice.
+    #[inline]
+    pub(crate) const fn slice(&self, time: i64) -> i64 {
+        let time = from_min(time);
+        // How far the last end and the last start are behind.
+        let (end, slide) = (self.first % self.slide, self.slide);
+        let since_end = (time % slide + (slide - end)) % slide;
+        let since_start = (since_end + self.rest) % slide;
+        let since = if since_end < since_start { since_end } else { since_start };
+        (time.saturating_sub(since) ^ (1 << 63)).cast_signed()
+    }
+
+    /// The tick at which a record of this time leaves, which must lie in a window.
+    #[inline]
+    pub(crate) const fn leave_tick(&self, time: i64) -> Tick {
+        match self.place(time, self.passed(time)) {
+            Ok(Some((_, leave))) => leave,
+            Ok(None) | Err(_) => NEVER,
+        }
+    }
+
+    /// The tick of the last end.
+    #[inline]
+    pub(crate) const fn last_tick(&self) -> Tick {
+        self.last
+    }
 }

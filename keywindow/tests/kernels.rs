@@ -8,7 +8,9 @@ use std::cell::Cell;
 
 use common::{Counted, List, cases};
 use keywindow::aggregates::{Count, Last, Max, Min, Sum};
-use keywindow::kernel::{Daba, Few, Kernel, Monotone, Recalculate, SubtractOnEvict, TwoStacks};
+use keywindow::kernel::{
+    Daba, Few, Finger, Kernel, Monotone, Recalculate, SubtractOnEvict, TwoStacks,
+};
 use keywindow::{Aggregate, Invertible, Selective};
 use proptest::prelude::*;
 
@@ -69,6 +71,7 @@ proptest! {
         check::<_, TwoStacks<_>>(&List, &ops);
         check::<_, Daba<_>>(&List, &ops);
         check::<_, Few<_>>(&List, &ops);
+        check::<_, Finger<_>>(&List, &ops);
         check::<_, Few<_, u64, Daba<_>, 5>>(&List, &ops);
         check::<_, Few<_, u64, TwoStacks<_>, 0>>(&List, &ops);
         check_invertible(&Count::<u32>::new(), &ops);
@@ -122,6 +125,10 @@ fn sawtooth_and_swing_give_what_a_sum_of_numbers_gives() {
         (0..i64::try_from(length).unwrap()).map(|back| i64::from(number) - 1 - back).sum()
     };
     walk::<_, TwoStacks<_, ()>>(&sum, |kernel, number| {
+        let length = Kernel::<Sum<u32>, ()>::len(kernel);
+        assert_eq!(Kernel::<Sum<u32>, ()>::query(kernel, &sum), right(length, number));
+    });
+    walk::<_, Finger<_, ()>>(&sum, |kernel, number| {
         let length = Kernel::<Sum<u32>, ()>::len(kernel);
         assert_eq!(Kernel::<Sum<u32>, ()>::query(kernel, &sum), right(length, number));
     });
@@ -230,6 +237,7 @@ fn t14_pushes_and_pops() {
     sums::<TwoStacks<_, ()>>();
     sums::<Daba<_, ()>>();
     sums::<Few<_, ()>>();
+    sums::<Finger<_, ()>>();
     sums::<Recalculate<_, ()>>();
     sums::<SubtractOnEvict<_, ()>>();
 
@@ -249,6 +257,7 @@ fn t14_pushes_and_pops() {
     maxima::<TwoStacks<_, ()>>();
     maxima::<Daba<_, ()>>();
     maxima::<Few<_, ()>>();
+    maxima::<Finger<_, ()>>();
     maxima::<Recalculate<_, ()>>();
     maxima::<Monotone<_, ()>>();
 }
@@ -279,6 +288,7 @@ fn t14_a_window_of_a_hundred_by_every_kernel() {
     let sum = Sum::<u32>::new();
     check::<_, TwoStacks<_, ()>>(&sum, 1_000_000, u64::cast_signed);
     check::<_, Daba<_, ()>>(&sum, 1_000_000, u64::cast_signed);
+    check::<_, Finger<_, ()>>(&sum, 1_000_000, u64::cast_signed);
     check::<_, SubtractOnEvict<_, ()>>(&sum, 1_000_000, u64::cast_signed);
     let max = Max::<u64>::new();
     check::<_, TwoStacks<_, ()>>(&max, 1_000_000, Some);
@@ -286,4 +296,5 @@ fn t14_a_window_of_a_hundred_by_every_kernel() {
     check::<_, Monotone<_, ()>>(&max, 1_000_000, Some);
     check::<_, TwoStacks<_, ()>>(&List, 10_000, |x| vec![x as u32]);
     check::<_, Daba<_, ()>>(&List, 10_000, |x| vec![x as u32]);
+    check::<_, Finger<_, ()>>(&List, 10_000, |x| vec![x as u32]);
 }

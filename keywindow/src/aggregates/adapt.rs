@@ -54,6 +54,8 @@ impl<R: ?Sized, F: Fn(&R) -> A::In, A: Aggregate<In: Sized>> Aggregate for Of<R,
     type Acc = A::Acc;
     type Out = A::Out;
 
+    const COMMUTATIVE: bool = A::COMMUTATIVE;
+
     fn create(&self) -> A::Acc {
         self.agg.create()
     }
@@ -92,6 +94,8 @@ impl<A: Aggregate<In: Sized>> Aggregate for Present<A> {
     type In = Option<A::In>;
     type Acc = A::Acc;
     type Out = A::Out;
+
+    const COMMUTATIVE: bool = A::COMMUTATIVE;
 
     fn create(&self) -> A::Acc {
         self.0.create()

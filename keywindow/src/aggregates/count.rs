@@ -22,20 +22,23 @@ impl<In: ?Sized> Default for Count<In> {
     }
 }
 
-// 2⁶⁴ records cannot come: at one a nanosecond they take 584 years.
+// 2⁶⁴ records cannot come: at one a nanosecond they take 584 years. But a snapshot that was made up may say
+// so, and that must be no panic.
 impl<In: ?Sized> Aggregate for Count<In> {
     type In = In;
     type Acc = u64;
     type Out = u64;
 
+    const COMMUTATIVE: bool = true;
+
     fn create(&self) -> u64 {
         0
     }
     fn add(&self, acc: &mut u64, _: &In) {
-        *acc += 1;
+        *acc = acc.wrapping_add(1);
     }
     fn merge(&self, older: &u64, newer: &u64) -> u64 {
-        older + newer
+        older.wrapping_add(*newer)
     }
     fn get(&self, acc: &u64) -> u64 {
         *acc
@@ -47,6 +50,6 @@ impl<In: ?Sized> Aggregate for Count<In> {
 
 impl<In: ?Sized> Invertible for Count<In> {
     fn unmerge(&self, whole: &mut u64, oldest: &u64) {
-        *whole -= oldest;
+        *whole = whole.wrapping_sub(*oldest);
     }
 }

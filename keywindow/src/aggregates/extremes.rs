@@ -31,7 +31,7 @@ impl Eq for Total {}
 
 /// An aggregate that keeps the newer of two records where `$newer` says so.
 macro_rules! one_record {
-    ($(#[$doc:meta])* $name:ident, $bound:ident, $newer:expr) => {
+    ($(#[$doc:meta])* $name:ident, $bound:ident, $commutative:expr, $newer:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub struct $name<T>(PhantomData<fn(T)>);
@@ -66,6 +66,8 @@ macro_rules! one_record {
             type Acc = Option<T>;
             type Out = Option<T>;
 
+            const COMMUTATIVE: bool = $commutative;
+
             fn create(&self) -> Option<T> {
                 None
             }
@@ -97,20 +99,22 @@ macro_rules! one_record {
 }
 
 one_record! {
-    /// The least record, the newest of several; `None` only under [`Present`](super::Present).
-    Min, Ord, |older, newer| newer <= older
+    /// The least record, the newest of several (in event time the last to arrive of several in one slice);
+    /// `None` only under [`Present`](super::Present).
+    Min, Ord, true, |older, newer| newer <= older
 }
 one_record! {
-    /// The greatest record, the newest of several; `None` only under [`Present`](super::Present).
-    Max, Ord, |older, newer| newer >= older
+    /// The greatest record, the newest of several (in event time the last to arrive of several in one slice);
+    /// `None` only under [`Present`](super::Present).
+    Max, Ord, true, |older, newer| newer >= older
 }
 one_record! {
     /// The first record; `None` only under [`Present`](super::Present).
-    First, PartialEq, |_, _| false
+    First, PartialEq, false, |_, _| false
 }
 one_record! {
     /// The last record; `None` only under [`Present`](super::Present).
-    Last, PartialEq, |_, _| true
+    Last, PartialEq, false, |_, _| true
 }
 
 macro_rules! selective {

@@ -37,6 +37,16 @@ impl Compensated {
         Self { sum: x, lost: 0.0 }
     }
 
+    #[cfg(feature = "snapshot")]
+    pub(crate) const fn into_parts(self) -> (f64, f64) {
+        (self.sum, self.lost)
+    }
+
+    #[cfg(feature = "snapshot")]
+    pub(crate) const fn from_parts((sum, lost): (f64, f64)) -> Self {
+        Self { sum, lost }
+    }
+
     /// The sum.
     #[must_use]
     pub fn get(self) -> f64 {
@@ -53,6 +63,8 @@ impl Aggregate for FloatSum {
     type In = f64;
     type Acc = Compensated;
     type Out = f64;
+
+    const COMMUTATIVE: bool = true;
 
     fn create(&self) -> Compensated {
         Compensated::default()

@@ -15,15 +15,17 @@ impl Aggregate for Mean {
     type Acc = (u64, Compensated);
     type Out = f64;
 
+    const COMMUTATIVE: bool = true;
+
     fn create(&self) -> Self::Acc {
         (0, Compensated::default())
     }
     fn add(&self, (count, sum): &mut Self::Acc, record: &f64) {
-        *count += 1;
+        *count = count.wrapping_add(1);
         *sum = sum.plus(Compensated::of(*record));
     }
     fn merge(&self, older: &Self::Acc, newer: &Self::Acc) -> Self::Acc {
-        (older.0 + newer.0, older.1.plus(newer.1))
+        (older.0.wrapping_add(newer.0), older.1.plus(newer.1))
     }
     fn get(&self, &(count, sum): &Self::Acc) -> f64 {
         sum.get() / count as f64
@@ -77,7 +79,7 @@ impl Moments {
         if newer.count == 0 {
             return *self;
         }
-        let count = self.count + newer.count;
+        let count = self.count.wrapping_add(newer.count);
         let share = newer.count as f64 / count as f64;
         let apart = newer.mean - self.mean;
         Self {
@@ -92,6 +94,8 @@ impl Aggregate for MomentsOf {
     type In = f64;
     type Acc = Moments;
     type Out = Moments;
+
+    const COMMUTATIVE: bool = true;
 
     fn create(&self) -> Moments {
         Moments::default()

@@ -155,6 +155,8 @@ impl<T: Whole> Aggregate for Sum<T> {
     type Acc = T::Sum;
     type Out = Result<T, Overflow>;
 
+    const COMMUTATIVE: bool = true;
+
     fn create(&self) -> T::Sum {
         T::Sum::default()
     }

@@ -27,6 +27,8 @@ impl<T: Ord + Clone> Aggregate for TopK<T> {
     type Acc = Vec<T>;
     type Out = Vec<T>;
 
+    const COMMUTATIVE: bool = true;
+
     fn create(&self) -> Vec<T> {
         Vec::new()
     }

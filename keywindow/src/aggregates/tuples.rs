@@ -10,6 +10,8 @@ macro_rules! tuple {
             type Acc = ($($name::Acc,)*);
             type Out = ($($name::Out,)*);
 
+            const COMMUTATIVE: bool = true $(&& $name::COMMUTATIVE)*;
+
             fn create(&self) -> Self::Acc {
                 ($(self.$i.create(),)*)
             }

@@ -8,7 +8,7 @@ const SMALL: usize = 16;
 /// Adds an element; a full ring grows by half, so that a fifth of it is empty on average, where
 /// doubling would leave more.
 #[inline]
-pub(super) fn push<E>(ring: &mut VecDeque<E>, element: E) {
+pub(crate) fn push<E>(ring: &mut VecDeque<E>, element: E) {
     if ring.len() == ring.capacity() {
         grow(ring);
     }
@@ -22,12 +22,12 @@ fn grow<E>(ring: &mut VecDeque<E>) {
 
 /// Gives memory back where less than a third of it is used.
 #[inline]
-pub(super) fn shrink<E>(ring: &mut VecDeque<E>) {
+pub(crate) fn shrink<E>(ring: &mut VecDeque<E>) {
     if ring.capacity() > SMALL && 3 * ring.len() < ring.capacity() {
         ring.shrink_to(ring.len() + ring.len() / 2);
     }
 }
 
-pub(super) fn heap_bytes<E>(ring: &VecDeque<E>) -> usize {
+pub(crate) fn heap_bytes<E>(ring: &VecDeque<E>) -> usize {
     ring.capacity() * size_of::<E>()
 }

@@ -5,7 +5,9 @@
 use std::cell::Cell;
 
 use keywindow::aggregates::{Count, Max};
-use keywindow::kernel::{Daba, Few, Kernel, Monotone, Recalculate, SubtractOnEvict, TwoStacks};
+use keywindow::kernel::{
+    Daba, Few, Finger, Kernel, Monotone, Recalculate, SubtractOnEvict, TwoStacks,
+};
 use keywindow::paper::{LeftRight, Reading};
 use keywindow::{Aggregate, Change, Emit, KeyWindow, Tick, WindowSpec};
 use proptest::prelude::*;
@@ -127,6 +129,7 @@ pub fn every_kernel(
         ("DABA", run_on::<_, Daba<Acc>>(List, spec, emit, records, until)),
         ("few, two stacks", run_on::<_, Few<Acc>>(List, spec, emit, records, until)),
         ("few, DABA", run_on::<_, Few<Acc, Tick, Daba<Acc>, 3>>(List, spec, emit, records, until)),
+        ("finger", run_on::<_, Finger<Acc>>(List, spec, emit, records, until)),
         ("recalculate", run_on::<_, Recalculate<Acc>>(List, spec, emit, records, until)),
     ];
     if emit == Emit::ContentChange {
