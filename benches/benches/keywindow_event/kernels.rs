@@ -83,7 +83,7 @@ fn behind(n: i64, apart: i64) -> Box<dyn Window> {
 
 fn run_size(n: i64) {
     let mut all: Vec<(String, Box<dyn Window>)> = vec![
-        ("deque and sum".into(), Box::new(Floor(vec![1; n as usize].into(), n))),
+        ("deque and sum".into(), Box::new(Floor((0..n).map(|_| 1).collect(), n))),
         ("two stacks".into(), kernel::<TwoStacks<i64, i64>>(n)),
         ("finger".into(), kernel::<Finger<i64, i64>>(n)),
     ];
