@@ -140,17 +140,27 @@ impl Segment {
         self.records.iter().copied().filter(|record| record.root != 0)
     }
 
-    /// Removes the records that `doomed` picks. O(records).
+    /// Removes the records that `doomed` picks, and tells `gone` of them. O(records).
     pub(crate) fn sweep(
         &mut self,
-        mut doomed: impl FnMut(Record) -> bool,
+        doomed: impl Fn(&Record) -> bool,
+        gone: &mut impl FnMut(Record),
         hash: impl Fn(u64) -> u64,
     ) {
+        let count = self.records().filter(&doomed).count();
+        if count == self.len() {
+            // Nothing to keep: then no entry need be looked for.
+            self.records().for_each(gone);
+            return self.clear();
+        }
+        if count == 0 {
+            return;
+        }
         for position in 0..self.records.len() {
             let record = self.records[position];
-            if record.root != 0 && doomed(record) {
+            if record.root != 0 && doomed(&record) {
                 let print = Print::of(hash(record.root));
-                self.remove(position, self.home(print));
+                gone(self.remove(position, self.home(print)));
             }
         }
     }

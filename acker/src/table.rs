@@ -165,18 +165,24 @@ impl Table {
         segment.remove(found.position as usize, found.slot as usize)
     }
 
-    /// Removes the records that `doomed` picks, of which there are at most `count`. O(slots).
-    pub(crate) fn sweep(&mut self, mut count: usize, mut doomed: impl FnMut(Record) -> bool) {
+    /// Removes the records that `doomed` picks, of which there are at most `count`, and tells `gone`
+    /// of them. O(slots).
+    pub(crate) fn sweep(
+        &mut self,
+        mut count: usize,
+        doomed: impl Fn(&Record) -> bool,
+        mut gone: impl FnMut(Record),
+    ) {
         let key = self.key;
         for segment in &mut self.segments {
             if count == 0 {
                 return;
             }
             let before = segment.len();
-            segment.sweep(&mut doomed, |root| key.hash(root));
-            let gone = before - segment.len();
-            self.len -= gone;
-            count = count.saturating_sub(gone);
+            segment.sweep(&doomed, &mut gone, |root| key.hash(root));
+            let went = before - segment.len();
+            self.len -= went;
+            count = count.saturating_sub(went);
         }
     }
 

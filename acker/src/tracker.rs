@@ -207,16 +207,16 @@ impl Tracker {
         let first = out.len();
         let Self { table, roots_expire, cap, stats, expiring, capped, .. } = self;
         let (roots_expire, has_cap) = (*roots_expire, cap.is_some());
-        table.sweep(count, |record| {
+        let doomed = |record: &Record| {
             let armed = record.is(ARMED);
             let idle = dies(slots, record.slot()) && (roots_expire || !armed);
             let over = armed && has_cap && dies(caps, record.cap_slot());
-            if !(idle || over) {
-                return false;
-            }
+            idle || over
+        };
+        table.sweep(count, doomed, |record| {
             expiring[record.slot()] -= 1;
             match RootId::new(record.root) {
-                Some(root) if armed => {
+                Some(root) if record.is(ARMED) => {
                     if has_cap {
                         capped[record.cap_slot()] -= 1;
                     }
@@ -225,7 +225,6 @@ impl Tracker {
                 }
                 _ => stats.orphans_expired += 1,
             }
-            true
         });
         let timed_out = &mut out[first..];
         self.armed -= timed_out.len();
