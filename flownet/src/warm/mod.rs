@@ -54,7 +54,8 @@ pub struct Change<C> {
 /// none, a float that is finer than the grid of the flow, a limit that becomes zero or positive
 /// where there are gains.
 ///
-/// Holds the network, and the residual network with two arcs of 16, 24 or 48 bytes for each of it.
+/// Holds the network, and the residual network with two arcs of 16, 24 or 48 bytes for each of it,
+/// and for each node its levels and its places in two trees of a search, some 16 bytes more.
 #[derive(Clone, Debug)]
 pub struct Warm<C> {
     net: Network<C>,
