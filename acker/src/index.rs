@@ -21,22 +21,22 @@ pub(crate) struct Print {
 impl Print {
     #[inline]
     pub(crate) const fn of(hash: u64) -> Self {
-        // The bits between choose a segment; there are never so many that they come here.
+        // The bits below choose a segment: up to 2^24 of them, which hold over 600 GB.
         let tag = (hash >> 24) as u8;
         Self { upper: (hash >> 32) as u32, tag: if tag == 0 { 1 } else { tag } }
     }
 }
 
-/// The entries that belong here, a byte of hash and a position each, the first `len` of them.
+/// A byte of hash and a position for each entry that belongs here, or before and found no room.
 ///
 /// All entries are compared at once, without a branch; an entry is added at the end, and the last
 /// takes the place of one that is removed: nothing is shifted and there are no tombstones.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Group {
-    /// Twenty tags, the first in the lowest byte of the first word; then a byte for the number of
-    /// entries; then, from bit [`PASSED`] of the last word on, the number of those that belong
-    /// here or before, found no room, and stand further on.
+    /// Twenty tags, the first in the lowest byte of the first word; then, in units of [`LEN`], a
+    /// byte for the number of entries; then, in units of [`PASSED`], the number of those that
+    /// belong here or before, found no room, and stand further on.
     words: [u64; 3],
     positions: [u16; ENTRIES],
 }

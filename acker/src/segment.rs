@@ -140,7 +140,7 @@ impl Segment {
         self.records.iter().copied().filter(|record| record.root != 0)
     }
 
-    /// Removes the records that `doomed` picks, and tells `gone` of them. O(records).
+    /// Removes the records that `doomed` picks, and tells `gone` of them. O(slots).
     pub(crate) fn sweep(
         &mut self,
         doomed: impl Fn(&Record) -> bool,

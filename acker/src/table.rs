@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use crate::RootId;
 use crate::index::{Group, NONE, Print};
-use crate::mixing::{fold, scramble};
+use crate::mixing::{E, fold, scramble};
 use crate::record::Record;
 use crate::segment::Segment;
 
@@ -48,7 +48,8 @@ struct Key {
 
 impl Key {
     const fn new(seed: u64) -> Self {
-        let whiten = scramble(seed);
+        // Not of the seed itself: zero would stay zero, and the hash be its root.
+        let whiten = scramble(seed ^ E);
         Self { whiten, multiply: scramble(whiten) | 1 }
     }
 
@@ -261,6 +262,17 @@ mod tests {
             table.remove(found);
         }
         assert_eq!((table.len(), table.records().count()), (0, 0));
+    }
+
+    /// A seed that nobody chose, and ids that are counted: no group and no tag has many of them.
+    #[test]
+    fn seed_zero_spreads_counted_ids() {
+        let key = Table::new(0).key;
+        for shift in [24, 56] {
+            let mut counts = [0; 256];
+            (1..=4_096).for_each(|root| counts[(key.hash(root) >> shift) as usize % 256] += 1);
+            assert!(counts.iter().all(|&count| (1..64).contains(&count)), "{shift}: {counts:?}");
+        }
     }
 
     /// What is looked up early is still found after the table has grown.

@@ -360,7 +360,7 @@ fn message() -> impl Strategy<Value = Op> {
 proptest! {
     #![proptest_config(config())]
 
-    /// A batch does what its messages would do one by one, refusals and places included; and
+    /// A batch does what its messages would do one by one, refusals included; and
     /// roots that are carried from one tracker to another and back on the way change nothing.
     #[test]
     fn batches_and_hand_overs_equal_single_messages(

@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use acker::{
-    Applied, Delta, EdgeId, Error, IdGen, Outcome, RootId, Timeout, Tracker, TrackerConfig, Update,
-    Verdict, mix,
+    Applied, Delta, EdgeId, Error, IdGen, Op, Outcome, Refused, RootId, Timeout, Tracker,
+    TrackerConfig, Update, Verdict, mix,
 };
 
 const NONE: Delta = Delta::EMPTY;
@@ -173,6 +173,43 @@ fn merged_updates_equal_their_acks() {
     assert_eq!(t.init(r, 0, ids([1, 2])), Ok(Applied::Pending));
     assert_eq!(t.update(r, merged), Applied::Pending);
     assert_eq!(t.ack(r, ids([8, 16]), NONE), done(r, 0));
+}
+
+/// Roots that come, go and come again within the messages that are looked up together, and a
+/// table that grows meanwhile: verdicts and refusals are those of single calls, in their order.
+#[test]
+fn a_batch_equals_its_messages_one_by_one() {
+    let mut random = IdGen::from_seed(3, 0);
+    let mut below = |n: u64| random.next_id().get() % n;
+    let (mut ended, mut twice) = (0, 0);
+    for roots in [1, 2, 5, 30, 300, 5_000] {
+        let [mut batched, mut single] = [0; 2].map(|_| tracker(Timeout::Never));
+        for _ in 0..200 {
+            let (mut ops, mut verdicts, mut refused) = (vec![], vec![], vec![]);
+            let (mut got, mut errors) = (vec![], vec![]);
+            for at in 0..1 + below(200) as usize {
+                let (root, open) = (root(1 + below(roots)), ids([1 + below(2)]));
+                let (op, applied) = match below(12) {
+                    0..6 => (Op::init(root, 4, open), single.init(root, 4, open)),
+                    6..11 => (Op::ack(root, open, NONE), Ok(single.ack(root, open, NONE))),
+                    _ => (Op::fail(root), Ok(single.fail(root))),
+                };
+                ops.push(op);
+                match applied {
+                    Ok(Applied::Verdict(verdict)) => verdicts.push(verdict),
+                    Err(error) => refused.push(Refused { at, error }),
+                    Ok(_) => {}
+                }
+            }
+            batched.apply(&ops, &mut got, &mut errors);
+            ended += got.len();
+            twice += errors.len();
+            assert_eq!((got, errors), (verdicts, refused));
+            assert_eq!(batched.records(), single.records());
+            assert_eq!(batched.stats(), single.stats());
+        }
+    }
+    assert!(ended > 10_000 && twice > 10_000, "{ended} {twice}");
 }
 
 #[test]
