@@ -60,7 +60,7 @@ impl Reach {
 
     /// Adds a node that `from`, which is inside, reaches, and all that is reached by way of it.
     pub(super) fn grow_from<W: Width>(&mut self, net: &Residual<W>, from: u32, node: u32) -> u64 {
-        self.grow(net, node, self.level[from as usize] + 1)
+        self.grow(net, node, self.level[from as usize].saturating_add(1))
     }
 
     fn grow<W: Width>(&mut self, net: &Residual<W>, node: u32, level: u32) -> u64 {
@@ -73,7 +73,7 @@ impl Reach {
         while let Some(&node) = self.queue.get(next) {
             next += 1;
             work += net.degree(node);
-            let level = self.level[node as usize] + 1;
+            let level = self.level[node as usize].saturating_add(1);
             for edge in &net.edges[net.row(node)] {
                 let room = if self.forth { edge.cap } else { edge.back };
                 if room > W::ZERO && !self.inside[edge.head as usize] {
@@ -199,8 +199,9 @@ impl Reach {
             let arc = net.edges[arc as usize].partner();
             let (tail, head) = (net.tail(arc as u32), net.edges[arc].head);
             let (from, to) = if self.forth { (tail, head) } else { (head, tail) };
-            // What was sent over it can come back.
-            if self.inside[from as usize] && !self.inside[to as usize] {
+            // What was sent over it can come back, unless it did.
+            let open = net.edges[arc].cap > W::ZERO;
+            if open && self.inside[from as usize] && !self.inside[to as usize] {
                 work += self.grow_from(net, from, to);
             }
         }

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::solve::residual::{Residual, Width};
+use crate::solve::residual::{Residual, Width, spend};
 
 /// What a search came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,25 +172,36 @@ impl Search {
         loop {
             match self.grow(net, allowance) {
                 // Much is lost, and what is left may be little: known at once if looked for anew.
-                Ok(Some(_)) if self.mending > 32 + (self.ahead.work + self.behind.work) / 4 => {
-                    self.begin(from, to);
-                }
+                Ok(Some(_)) if self.is_worn() => self.begin(from, to),
                 Ok(Some(arc)) => {
                     let (tail, head) = (net.tail(arc), net.edges[arc as usize].head);
-                    if self.mend(net, true, tail, allowance)
-                        && self.mend(net, false, head, allowance)
-                    {
-                        self.join(net, arc);
-                        self.send(net, left);
-                        if *left == W::ZERO {
-                            return Found::Path;
-                        }
+                    let whole = self
+                        .mend(net, true, tail, allowance)
+                        .and_then(|whole| Ok(whole && self.mend(net, false, head, allowance)?));
+                    match whole {
+                        Ok(true) => {}
+                        Ok(false) => continue,
+                        Err(()) => return Found::Limit,
+                    }
+                    self.join(net, arc);
+                    self.send(net, left);
+                    if *left == W::ZERO {
+                        return Found::Path;
+                    }
+                    // A way is walked again for each arc between the trees: that is work too.
+                    if !spend(allowance, self.path.len() as u64) {
+                        return Found::Limit;
                     }
                 }
                 Ok(None) => return Found::Nothing,
                 Err(()) => return Found::Limit,
             }
         }
+    }
+
+    /// Whether so much was mended that the trees had better be begun anew.
+    fn is_worn(&self) -> bool {
+        self.mending > 32 + (self.ahead.work + self.behind.work) / 4
     }
 
     fn begin(&mut self, from: u32, to: u32) {
@@ -267,17 +278,25 @@ impl Search {
     }
 
     /// Sees to it that a tree still leads to a node, by other arcs where some have become full.
-    /// What it does not lead to any more is lost to it.
+    /// What it does not lead to any more is lost to it. `false` if that is the node, or if the trees
+    /// are worn; an error if the allowance does not do.
     fn mend<W: Width>(
         &mut self,
         net: &Residual<W>,
         forth: bool,
         node: u32,
         allowance: &mut u64,
-    ) -> bool {
-        let tree = if forth { &mut self.ahead } else { &mut self.behind };
+    ) -> Result<bool, ()> {
         let mut at = node;
-        while self.torn && at != tree.root {
+        let mut walked = 0;
+        while self.torn {
+            if self.is_worn() {
+                return Ok(false);
+            }
+            let tree = if forth { &mut self.ahead } else { &mut self.behind };
+            if at == tree.root {
+                break;
+            }
             let Node { via, level } = self.nodes[at as usize];
             let before = net.tail(via);
             if tree.room(net, via as usize) > W::ZERO
@@ -285,10 +304,15 @@ impl Search {
                 && self.nodes[before as usize].level < level
             {
                 at = before;
+                walked += 1;
                 continue;
             }
-            self.mending += net.degree(at);
-            *allowance = allowance.saturating_sub(net.degree(at));
+            // The steps up to here are lost with it, or walked in vain if it is lifted.
+            let cost = net.degree(at) + core::mem::take(&mut walked);
+            self.mending += cost;
+            if !spend(allowance, cost) {
+                return Err(());
+            }
             let adopted = adopt(net, tree, &self.marks, &self.nodes, at);
             if let Some(found) = adopted {
                 self.nodes[at as usize] = found;
@@ -303,11 +327,11 @@ impl Search {
                 }
             }
             if at == node {
-                return false;
+                return Ok(false);
             }
             at = node;
         }
-        true
+        Ok(true)
     }
 
     /// The way through an arc between the trees.
@@ -370,4 +394,33 @@ fn adopt<W: Width>(
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One long wide way to many narrow arcs: each takes a walk of all of it.
+    #[test]
+    fn long_ways_that_are_kept_count_as_work() {
+        let (length, width) = (100, 100);
+        let fan = 2 + length;
+        let wide = 2 * width;
+        let mut arcs: Vec<(u32, u32, u64)> = vec![(0, 2, u64::from(wide))];
+        arcs.extend((2..fan - 1).map(|node| (node, node + 1, u64::from(wide))));
+        for node in fan..fan + width {
+            arcs.extend([(fan - 1, node, 1), (node, 1, u64::from(wide))]);
+        }
+        let net = Residual::new((fan + width) as usize, 0, 1, || arcs.iter().copied());
+        let lead = |mut allowance: u64| {
+            let mut search = Search::new(net.nodes());
+            let mut left = u64::from(width);
+            let found = search.lead(&mut net.clone(), 0, 1, &mut left, &mut allowance);
+            (found, left, search.touched.len() as u64)
+        };
+        assert_eq!(lead(20_000), (Found::Path, 0, u64::from(width * (length + 2))));
+        let (found, _, walked) = lead(2_000);
+        assert_eq!(found, Found::Limit);
+        assert!(walked <= 2_000, "{walked}");
+    }
 }

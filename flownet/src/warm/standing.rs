@@ -188,6 +188,8 @@ impl<W: Width> Standing<W> {
             self.net.send(arc, amount);
             behind.send(&mut self.net, amount);
             self.value += amount.widen();
+            // One that is kept is walked again each time.
+            self.work += (ahead.arcs.len() + behind.arcs.len()) as u64;
         }
     }
 
