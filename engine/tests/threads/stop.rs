@@ -78,12 +78,16 @@ fn e22_drain_amid_replays_finishes_them() {
 
 #[test]
 fn e22_stop_names_what_it_leaves() {
-    let (handle, counts) = slowly(config(), MS);
-    eventually("some are through", || counts.total() > 50);
-    handle.stopper().stop(Stop::Now);
-    let report = handle.wait().unwrap();
-    assert!(!report.complete && !report.drained);
-    assert!(!report.unfinished.is_empty());
+    // On a busy machine a spout may wait for its turn while all that it sent is through.
+    let stopped = (0..20).find_map(|_| {
+        let (handle, counts) = slowly(config(), MS);
+        eventually("some are through", || counts.total() > 50);
+        handle.stopper().stop(Stop::Now);
+        let report = handle.wait().unwrap();
+        assert!(!report.complete && !report.drained);
+        (!report.unfinished.is_empty()).then_some((report, counts))
+    });
+    let (report, counts) = stopped.unwrap();
     assert_eq!(report.acked + report.unfinished.len() as u64, report.records);
     for (component, task, epoch, attempts) in &report.unfinished {
         assert_eq!((component.as_str(), *attempts), ("numbers", 1));
