@@ -222,13 +222,14 @@ impl Table {
         if self.segments.len() > self.mask as usize {
             self.mask = self.mask << 1 | 1;
         }
-        let stays = |record: Record| self.segment(self.key.hash(record.root)) as usize == from;
-        let staying = old.records().filter(|&record| stays(record)).count();
+        let stays = |hash| self.segment(hash) as usize == from;
+        let staying = old.records().filter(|record| stays(self.key.hash(record.root))).count();
         let room = |len: usize| Segment::with_room(len + (len / 32).max(8));
         let (mut stayed, mut moved) = (room(staying), room(old.len() - staying));
         for record in old.records() {
-            let print = Print::of(self.key.hash(record.root));
-            let new = if stays(record) { &mut stayed } else { &mut moved };
+            let hash = self.key.hash(record.root);
+            let print = Print::of(hash);
+            let new = if stays(hash) { &mut stayed } else { &mut moved };
             new.insert(record, new.home(print), print);
         }
         self.segments[from] = stayed;

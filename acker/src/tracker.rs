@@ -111,7 +111,7 @@ impl Tracker {
     /// [`max_task`](Self::max_task). Neither changes the root.
     #[inline]
     pub fn init(&mut self, root: RootId, task: u32, produced: Delta) -> Result<Applied, Error> {
-        self.init_at(root, task, produced, self.locate(root))
+        self.init_at(root, task, produced, self.table.locate(root))
     }
 
     /// A tuple of the tree is finished: it consumed the ids `consumed` and produced the
@@ -130,13 +130,13 @@ impl Tracker {
     /// An update whose sum is zero says nothing, and leaves no orphan.
     #[inline]
     pub fn update(&mut self, root: RootId, update: Update) -> Applied {
-        self.update_at(root, update, self.locate(root))
+        self.update_at(root, update, self.table.locate(root))
     }
 
     /// A tuple of the tree has failed: the root fails now, or as soon as its init comes,
     /// even if its check value is zero by then. Expected O(1).
     pub fn fail(&mut self, root: RootId) -> Applied {
-        self.fail_at(root, self.locate(root))
+        self.fail_at(root, self.table.locate(root))
     }
 
     /// Restarts the time-out of an armed root, but not its cap. Expected O(1).
@@ -144,7 +144,7 @@ impl Tracker {
     /// Returns whether the root is armed. A root that is not has no time-out to restart:
     /// nothing is stored for it, and an orphan's end is not put off.
     pub fn touch(&mut self, root: RootId) -> bool {
-        self.touch_at(root, self.locate(root))
+        self.touch_at(root, self.table.locate(root))
     }
 
     /// Applies many messages in their order, as the calls for one message would, and appends
@@ -161,7 +161,7 @@ impl Tracker {
             let version = self.table.version();
             for ((op, &home), at) in batch.iter().zip(homes.iter()).zip(first..) {
                 let fresh = self.table.version() == version;
-                let home = if fresh { home } else { self.locate(op.root) };
+                let home = if fresh { home } else { self.table.locate(op.root) };
                 // Not a match: acks are the rule, and a table of jumps would be guessed badly.
                 let applied = if let Message::Update(update) = op.message {
                     self.update_at(op.root, update, home)
@@ -300,11 +300,6 @@ impl Tracker {
             *record = self.table.guess(home, group);
         }
         black_box(records.iter().fold(0, |read, record| read ^ record.touch()));
-    }
-
-    #[inline]
-    fn locate(&self, root: RootId) -> Home {
-        self.table.locate(root)
     }
 
     #[inline]
