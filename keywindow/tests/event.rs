@@ -7,7 +7,6 @@ mod common;
 mod late;
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 
 use common::{List, cases, specs, streams};
 use keywindow::aggregates::{Count, First, Last, Max};
@@ -57,14 +56,7 @@ fn policies() -> impl Strategy<Value = Late> {
 }
 
 fn settings() -> impl Strategy<Value = Setting> {
-    let emit = prop_oneof![Just(Emit::ContentChange), Just(Emit::ValueChange)];
-    let beat = prop_oneof![3 => Just(None), 1 => (1..6_u64).prop_map(NonZeroU64::new)];
-    (specs(), emit, policies(), beat).prop_map(|(spec, emit, late, beat)| Setting {
-        spec,
-        emit,
-        late,
-        beat,
-    })
+    late::settings(specs(), policies())
 }
 
 /// Records around a watermark that goes on by leaps.

@@ -9,7 +9,6 @@ mod late;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasherDefault, DefaultHasher, RandomState};
-use std::num::NonZeroU64;
 
 use common::{List, cases, specs};
 use keywindow::aggregates::Count;
@@ -26,19 +25,12 @@ enum Step {
 }
 
 fn settings() -> impl Strategy<Value = Setting> {
-    let emit = prop_oneof![Just(Emit::ContentChange), Just(Emit::ValueChange)];
-    let late = prop_oneof![
+    let policies = prop_oneof![
         1 => Just(Late::Drop),
         2 => Just(Late::Partial),
         2 => (0..60_i64).prop_map(|allowed| Late::Correct { allowed }),
     ];
-    let beat = prop_oneof![3 => Just(None), 1 => (1..6_u64).prop_map(NonZeroU64::new)];
-    (specs(), emit, late, beat).prop_map(|(spec, emit, late, beat)| Setting {
-        spec,
-        emit,
-        late,
-        beat,
-    })
+    late::settings(specs(), policies)
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {

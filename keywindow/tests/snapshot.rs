@@ -9,7 +9,6 @@ mod late;
 #[path = "common/restore.rs"]
 mod restore;
 
-use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::{env, fs};
 
@@ -23,19 +22,12 @@ use proptest::prelude::*;
 use restore::{LABEL, check, many, one, sealed};
 
 fn settings() -> impl Strategy<Value = Setting> {
-    let emit = prop_oneof![Just(Emit::ContentChange), Just(Emit::ValueChange)];
-    let late = prop_oneof![
+    let policies = prop_oneof![
         1 => Just(Late::Drop),
         2 => Just(Late::Partial),
         3 => (0..80_i64).prop_map(|allowed| Late::Correct { allowed }),
     ];
-    let beat = prop_oneof![3 => Just(None), 1 => (1..6_u64).prop_map(NonZeroU64::new)];
-    (specs(), emit, late, beat).prop_map(|(spec, emit, late, beat)| Setting {
-        spec,
-        emit,
-        late,
-        beat,
-    })
+    late::settings(specs(), policies)
 }
 
 /// Records about a watermark, some of them late, with values for sums that depend on their order.

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
 
 use keywindow::{Aggregate, Emit, Error, EventWindow, Late, Outcome, Said, Update, WindowSpec};
+use proptest::prelude::*;
 
 /// What a window is and how it is told.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +29,21 @@ impl Setting {
             None => window,
         }
     }
+}
+
+/// Windows of these kinds under these policies, with every emission, with heartbeats and without.
+pub fn settings(
+    specs: impl Strategy<Value = WindowSpec>,
+    policies: impl Strategy<Value = Late>,
+) -> impl Strategy<Value = Setting> {
+    let emit = prop_oneof![Just(Emit::ContentChange), Just(Emit::ValueChange)];
+    let beat = prop_oneof![3 => Just(None), 1 => (1..6_u64).prop_map(NonZeroU64::new)];
+    (specs, emit, policies, beat).prop_map(|(spec, emit, late, beat)| Setting {
+        spec,
+        emit,
+        late,
+        beat,
+    })
 }
 
 /// A record or a watermark.
