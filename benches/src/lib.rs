@@ -2,6 +2,7 @@
 
 pub mod networks;
 pub mod timing;
+pub mod window;
 
 use std::sync::Arc;
 

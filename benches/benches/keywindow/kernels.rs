@@ -1,8 +1,8 @@
 //! One step of a full window: the oldest goes, a new one comes, and all are asked for.
 
-use std::collections::VecDeque;
 use std::hint::black_box;
 
+use benches::window::{Floor, Window};
 use keywindow::Aggregate;
 use keywindow::aggregates::{Max, Sum};
 use keywindow::kernel::{Daba, Kernel, Monotone, SubtractOnEvict, TwoStacks};
@@ -11,27 +11,6 @@ use crate::{median, timed};
 
 const STEPS: usize = 1 << 18;
 const TURNS: usize = 15;
-
-trait Window {
-    /// Evicts, inserts and queries for each of these; adds the results up.
-    fn steps(&mut self, values: &[i64]) -> i64;
-}
-
-/// The floor, which needs an inverse: a deque and a sum.
-struct Floor(VecDeque<i64>, i64);
-
-impl Window for Floor {
-    fn steps(&mut self, values: &[i64]) -> i64 {
-        let mut all = 0_i64;
-        for &x in values {
-            self.1 -= self.0.pop_front().unwrap();
-            self.0.push_back(x);
-            self.1 += x;
-            all = all.wrapping_add(black_box(self.1));
-        }
-        all
-    }
-}
 
 struct Ours<A, Q>(A, Q);
 
@@ -121,7 +100,7 @@ fn run_size(n: usize) {
     let sum = Sum::<i32>::new;
     let max = Max::<i64>::new;
     let mut all: Vec<(&str, Box<dyn Window>)> = vec![
-        ("deque and running sum", Box::new(Floor(vec![1; n].into(), i64::try_from(n).unwrap()))),
+        ("deque and running sum", Box::new(Floor::new(i64::try_from(n).unwrap()))),
         ("sum: two stacks", ours::<_, TwoStacks<_, ()>>(sum(), n)),
         ("sum: DABA", ours::<_, Daba<_, ()>>(sum(), n)),
         ("sum: subtract", ours::<_, SubtractOnEvict<_, ()>>(sum(), n)),

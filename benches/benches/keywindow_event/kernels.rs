@@ -1,8 +1,8 @@
 //! One step of a full window: the oldest goes, a new one comes, at the end or behind it, and all are asked for.
 
-use std::collections::VecDeque;
 use std::hint::black_box;
 
+use benches::window::{Floor, Window};
 use keywindow::aggregates::Sum;
 use keywindow::kernel::{Finger, Kernel, TwoStacks};
 
@@ -14,54 +14,17 @@ const TURNS: usize = 11;
 /// The distance from the newest at which elements are inserted.
 const APART: [i64; 3] = [16, 1_024, 100_000];
 
-trait Window {
-    /// Evicts, inserts and queries for each of these; adds the results up.
-    fn steps(&mut self, values: &[i64]) -> i64;
-}
+/// A kernel, the time of its newest element, and how one is added.
+struct Ours<Q, Add>(Q, i64, Add);
 
-/// The floor, which needs an inverse: a deque and a sum.
-struct Floor(VecDeque<i64>, i64);
-
-impl Window for Floor {
-    fn steps(&mut self, values: &[i64]) -> i64 {
-        let mut all = 0_i64;
-        for &x in values {
-            self.1 -= self.0.pop_front().unwrap();
-            self.0.push_back(x);
-            self.1 += x;
-            all = all.wrapping_add(black_box(self.1));
-        }
-        all
-    }
-}
-
-struct InOrder<Q>(Q, i64);
-
-impl<Q: Kernel<Sum<i32>, i64>> Window for InOrder<Q> {
+impl<Q: Kernel<Sum<i32>, i64>, Add: Fn(&mut Q, &Sum<i32>, i64, i64)> Window for Ours<Q, Add> {
     fn steps(&mut self, values: &[i64]) -> i64 {
         let sum = Sum::<i32>::new();
         let mut all = 0_i64;
         for &x in values {
             self.0.pop(&sum);
             self.1 += 1;
-            self.0.push(&sum, self.1, x);
-            all = all.wrapping_add(black_box(self.0.query(&sum)));
-        }
-        all
-    }
-}
-
-/// Elements come before the newest ones, which are far ahead and stay.
-struct Behind(Finger<i64, i64>, i64);
-
-impl Window for Behind {
-    fn steps(&mut self, values: &[i64]) -> i64 {
-        let sum = Sum::<i32>::new();
-        let mut all = 0_i64;
-        for &x in values {
-            self.0.pop(&sum);
-            self.1 += 1;
-            self.0.insert(&sum, self.1, x);
+            self.2(&mut self.0, &sum, self.1, x);
             all = all.wrapping_add(black_box(self.0.query(&sum)));
         }
         all
@@ -72,18 +35,19 @@ fn kernel<Q: Kernel<Sum<i32>, i64> + 'static>(n: i64) -> Box<dyn Window> {
     let sum = Sum::<i32>::new();
     let mut kernel = Q::new(&sum);
     (0..n).for_each(|time| kernel.push(&sum, time, 1));
-    Box::new(InOrder(kernel, n))
+    Box::new(Ours(kernel, n, Q::push))
 }
 
+/// Elements come before the newest ones, which are far ahead and stay.
 fn behind(n: i64, apart: i64) -> Box<dyn Window> {
     let (rest, far) = (0..n - apart, 1 << 40..(1 << 40) + apart);
     let tree = Finger::of(&Sum::<i32>::new(), rest.chain(far).map(|time| (time, 1)).collect());
-    Box::new(Behind(tree, n))
+    Box::new(Ours(tree, n, Finger::insert))
 }
 
 fn run_size(n: i64) {
     let mut all: Vec<(String, Box<dyn Window>)> = vec![
-        ("deque and sum".into(), Box::new(Floor((0..n).map(|_| 1).collect(), n))),
+        ("deque and sum".into(), Box::new(Floor::new(n))),
         ("two stacks".into(), kernel::<TwoStacks<i64, i64>>(n)),
         ("finger".into(), kernel::<Finger<i64, i64>>(n)),
     ];
